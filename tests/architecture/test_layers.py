@@ -32,6 +32,7 @@ LAYERS = [
     "lookup",
     "distribute",
     "saving",
+    "dtensor",
     "summary",
     "testing",
     "compat",

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,42 @@ def test_what_makes_no_sense_is_refused() -> None:
     three = tf.types.experimental.distributed.PerReplica([tf.constant(1)] * 3)
     with pytest.raises(ValueError, match="values for 3 replicas; this strategy has 2"):
         strategy.run(lambda x: x, args=(three,))
+
+
+def test_batches_that_do_not_divide() -> None:
+    context = tf.distribute.InputContext(num_replicas_in_sync=4)
+    with pytest.raises(ValueError, match="A batch of 6 cannot be dealt out evenly to 4 replicas"):
+        context.get_per_replica_batch_size(6)
+    strategy = programs.strategy_of(4)
+    batch = next(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.range(6).batch(6))))
+    assert [len(part) for part in batch.values] == [2, 2, 2, 0]
+    gathered = strategy.gather(strategy.run(lambda x: x * 2, args=(batch,)), axis=0)
+    np.testing.assert_array_equal(gathered, 2 * np.arange(6))
+
+
+def test_datasets_that_are_too_short() -> None:
+    strategy = programs.strategy_of(2)
+    data = strategy.experimental_distribute_dataset(tf.data.Dataset.range(8).batch(4))
+
+    @tf.function
+    def train(iterator: Any, steps: Any) -> Any:
+        total = tf.constant(0, tf.int64)
+        for _ in tf.range(steps):
+            parts = strategy.run(tf.reduce_sum, args=(next(iterator),))
+            total += strategy.reduce("SUM", parts, axis=None)
+        return total
+
+    assert train(iter(data), tf.constant(2)).numpy() == 28
+    started = time.monotonic()
+    with pytest.raises(tf.errors.OutOfRangeError):
+        train(iter(data), tf.constant(3))
+    iterator = iter(data)
+    next(iterator), next(iterator)
+    with pytest.raises(StopIteration):
+        next(iterator)
+    empty = strategy.experimental_distribute_dataset(tf.data.Dataset.range(0).batch(4))
+    assert list(empty) == []
+    assert time.monotonic() - started < 10
 
 
 # --- XLA -----------------------------------------------------------------------------------------

@@ -17,13 +17,14 @@ from weft._src.execution.native.loops.scalars import registry
 from weft._src.ops.registry import STRUCTURED, all_ops
 
 SAMPLE = 160
-# Ops without arrays to vary: callbacks, files, streams of random numbers, what only passes make.
+# Ops without arrays to vary: callbacks, files, streams of random numbers, what only passes make,
+# what only says where a value is.
 NOT_VARIED = {
     "Assert", "Const", "DestroyResourceOp", "Dilation2DPick", "EagerPyFunc", "FusedAttention",
     "FusedAttentionGrad", "LearnedUnigrams",
     "MaxPool3DGradGrad", "MaxPoolGradGrad", "MutexLock", "NoOp", "Placeholder", "PrintV2", "PyFunc",
     "RaggedTensorFromVariant", "RaggedTensorToVariant", "RaggedText", "RangeShape",
-    "ReducedShape", "ReverseBy", "RngReadAndSkip", "RollBy", "Timestamp",
+    "ReducedShape", "Relayout", "ReverseBy", "RngReadAndSkip", "RollBy", "Timestamp",
     "VarIsInitializedOp", "ResourceStridedSliceAssignAdd",
     "ResourceStridedSliceAssignSub", "StackAdd", "StackAddRows", "StackClearItem", "StackConcat",
     "StackGetShapedItem", "StackPopShaped", "StackRowLengths", "StackToShape", "StackZeros",

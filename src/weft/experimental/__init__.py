@@ -37,7 +37,7 @@ if _TYPE_CHECKING:
         dispatch_for_unary_elementwise_apis as dispatch_for_unary_elementwise_apis,
         unregister_dispatch_for as unregister_dispatch_for,
     )
-    from weft.experimental import numpy as numpy
+    from weft.experimental import dtensor as dtensor, numpy as numpy
 
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis",
     "dlpack",
+    "dtensor",
     "enable_strict_mode",
     "extension_type",
     "float4_e2m1fn",
@@ -79,6 +80,7 @@ _LAZY = {
     "dispatch_for_binary_elementwise_apis": _DISPATCH,
     "dispatch_for_binary_elementwise_assert_apis": _DISPATCH,
     "dispatch_for_unary_elementwise_apis": _DISPATCH,
+    "dtensor": "weft.experimental.dtensor",
     "numpy": "weft.experimental.numpy",
     "unregister_dispatch_for": _DISPATCH,
 }

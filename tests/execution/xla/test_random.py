@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from support.xla_programs import plan_of
 
 SHAPE = (5, 7)
 
@@ -76,3 +77,64 @@ def test_streams_go_on_from_call_to_call() -> None:
     first = [drawn().numpy() for _ in range(2)]
     generator.reset_from_seed(4)
     np.testing.assert_allclose([generator.normal([3]).numpy() for _ in range(2)], first, rtol=1e-6)
+
+
+def on_both(make: Any) -> tuple[list[Any], list[Any]]:
+    """What three calls of a function give on NumPy, and on XLA as one program."""
+    found = []
+    for tier in ("numpy", "xla"):
+        tf.random.set_seed(7)
+        tf.config.execution = tier
+        function = tf.function(make())
+        found.append([x.numpy() for _ in range(3) for x in tf.nest.flatten(function())])
+    assert plan_of(function).program is not None
+    return found[0], found[1]
+
+
+def test_streams_in_loops_and_branches() -> None:
+    def make() -> Any:
+        def body() -> Any:
+            total = tf.random.uniform([3])
+            for i in tf.range(4):
+                if i % 2 == 0:
+                    total += tf.random.uniform([3], seed=4)
+                else:
+                    total += tf.cast(tf.random.uniform([], 0, 9, tf.int32), tf.float32)
+            return total, tf.random.uniform([tf.shape(total)[0], 2], dtype=tf.float64)
+
+        return body
+
+    wanted, got = on_both(make)
+    for a, b in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("low", [0, -1, 2**63 - 1])
+@pytest.mark.parametrize("delta", [3, -2, 2**33])
+def test_counters_at_their_limits(low: int, delta: int) -> None:
+    """The state of a generator after a step of any size, where it is carried or wraps."""
+
+    def make() -> Any:
+        generator = tf.random.Generator.from_state([low, 5, 9], alg="philox")
+
+        def body() -> Any:
+            skipped = tf.convert_to_tensor(generator.skip(delta))
+            return skipped, generator.uniform([2]), generator.state
+
+        return body
+
+    wanted, got = on_both(make)
+    np.testing.assert_array_equal(np.concatenate(got), np.concatenate(wanted))
+
+
+def test_a_check_that_fails_draws_once() -> None:
+    """NumPy runs the call, and draws: the program has put the stream back."""
+    tf.random.set_seed(3)
+    function = tf.function(lambda i: (tf.random.uniform([2], seed=1), tf.gather([1.0, 2.0], i)))
+    first = function(tf.constant(0))[0].numpy()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index 5 is out of range"):
+        function(tf.constant(5))
+    third = function(tf.constant(1))[0].numpy()
+    tf.random.set_seed(3)
+    again = [function(tf.constant(0))[0].numpy() for _ in range(3)]
+    np.testing.assert_array_equal([first, third], [again[0], again[2]])

@@ -35,7 +35,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 class VariableCell(Resource):
     """Where a variable's value lives. All access goes through these methods."""
 
-    __slots__ = ("_owner", "data", "device", "held", "lock", "name", "shared", "version")
+    __slots__ = ("_owner", "data", "device", "held", "layout", "lock", "name", "shared", "version")
 
     def __init__(self, data: Array | None, name: str = "Variable") -> None:
         self.name = name
@@ -46,6 +46,7 @@ class VariableCell(Resource):
         self.shared = False
         self._owner: weakref.ref[Any] | None = None
         self.device: str | None = None  # the full name of its device, if that is not the host
+        self.layout: Any = None  # which devices have which part, if several have it together
         # What another library holds of the value, as long as nobody writes; see LentCell.
         self.held: Any = None
         self.data: Array | None = None

@@ -1,4 +1,4 @@
-"""Tensors that live on another device than the host's first CPU.
+"""Tensors that live on another device than the host's first CPU, or on several.
 
 Such a tensor holds what the device's library calls an array. NumPy's form of the value is made when
 somebody asks for it, and kept: nobody changes a tensor.
@@ -18,6 +18,8 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, EagerTensor
 
 _host = EagerTensor.__dict__["_value"]  # where a tensor has its NumPy array
+# Ops ask for this: the same place under another name, which subclasses can replace.
+EagerTensor._array = _host
 
 
 class PlacedTensor(EagerTensor):
@@ -60,6 +62,10 @@ class PlacedTensor(EagerTensor):
         return int(kind), int(number)
 
     @property
+    def _array(self) -> Any:
+        return self._value
+
+    @property
     def device(self) -> str:
         """The full name of the device where the value lives."""
         return self._device
@@ -85,3 +91,49 @@ class PlacedTensor(EagerTensor):
     def ndim(self) -> int:
         """The number of dimensions."""
         return len(self.held.shape)
+
+
+class MeshInput(Exception):  # noqa: N818 - no error by itself: the dispatcher catches it
+    """An op was given something that several devices have together."""
+
+
+ON_MESH = "/job:localhost/replica:0/task:0/device:CUSTOM:0"
+
+
+class MeshTensor(PlacedTensor):
+    """A tensor whose parts several devices have, those of a mesh.
+
+    held: the array of jax, which knows who has which part.
+    mesh: the `tf.experimental.dtensor.Mesh`.
+    """
+
+    __slots__ = ("mesh",)
+
+    def __init__(self, held: Any, mesh: Any, value: Array | None = None) -> None:
+        super().__init__(held, ON_MESH, value)
+        self.mesh = mesh
+
+    @property
+    def _array(self) -> Any:
+        raise MeshInput
+
+    @property
+    def layout(self) -> Any:
+        """Which axis is divided among which devices, a `tf.experimental.dtensor.Layout`."""
+        return self.mesh.layout_of(self.held)
+
+    def __repr__(self) -> str:
+        return f'{super().__repr__()[:-1]}, layout="{self.layout.to_string()}">'
+
+    def __str__(self) -> str:
+        return f'{super().__str__()[:-1]}, layout="{self.layout.to_string()}")'
+
+
+class MeshHandle(EagerTensor):
+    """The handle of a variable that several devices have together."""
+
+    __slots__ = ()
+
+    @property
+    def _array(self) -> Any:
+        raise MeshInput

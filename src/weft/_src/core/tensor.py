@@ -216,6 +216,7 @@ class EagerTensor(Tensor):
 
     __slots__ = ("__dict__", "__weakref__", "_value", "place")
     _value: Any
+    _array: Any  # the same for ops; what several devices have has none (`core/placed.py`)
     place: Any  # where in a variable it comes from; unset for all but slices of variables
 
     def __init__(self, value: Any) -> None:

@@ -17,7 +17,7 @@ from weft._src.core.flags import flags
 from weft._src.errors import InvalidArgumentError
 from weft._src.graph.ir import Graph
 
-_HERE = "/job:localhost/replica:0/task:0"
+HERE = "/job:localhost/replica:0/task:0"
 _NAME = re.compile(
     r"(?:/job:(?P<job>[^/]+))?(?:/replica:(?P<replica>\d+))?(?:/task:(?P<task>\d+))?"
     r"(?:/device:(?P<kind>\w+):(?P<number>\d+|\*))?"
@@ -94,7 +94,7 @@ def missing(name: str) -> InvalidArgumentError:
         None,
         None,
         f"tf.device: there is no device {name}; there are {', '.join(logical_names())} "
-        f"(tf.config.list_logical_devices), all of {_HERE}. With "
+        f"(tf.config.list_logical_devices), all of {HERE}. With "
         "tf.config.set_soft_device_placement(True) the CPU stands in for one that is missing.",
     )
 
@@ -103,7 +103,7 @@ def _cpu(index: int) -> Place:
     if index == 0:
         return HOST_PLACE
     if flags.execution != "xla":
-        return Place(f"{_HERE}/device:CPU:{index}", None)
+        return Place(f"{HERE}/device:CPU:{index}", None)
     return _of_jax("CPU", index)
 
 
@@ -113,7 +113,7 @@ def _of_jax(kind: str, index: int) -> Place:
     if kind == "CPU":
         runtime.require('tf.device with weft.config.execution = "xla"')
         runtime.provide_devices(names.cpus)
-    return Place(f"{_HERE}/device:{kind}:{index}", runtime.device(kind.lower(), index))
+    return Place(f"{HERE}/device:{kind}:{index}", runtime.device(kind.lower(), index))
 
 
 def place_for(graph: Graph, values: Sequence[Any]) -> Place | None:

@@ -22,16 +22,16 @@ from weft._src.core.cells import VariableCell
 from weft._src.core.context import state
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
-from weft._src.core.location import user_location
-from weft._src.core.placed import PlacedTensor
+from weft._src.core.placed import MeshHandle, MeshInput, MeshTensor, PlacedTensor
 from weft._src.core.tensor import EagerTensor
 from weft._src.errors import OpError
 from weft._src.execution.devices import HOST_PLACE, Place, place_of
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of
-from weft._src.graph.ir import Graph, infer
+from weft._src.execution.single_ops import SingleOp, kinds_of
+from weft._src.graph.ir import Graph
 from weft._src.ops.arrays.source import const_op
 from weft._src.ops.control.call import call_op
-from weft._src.ops.dispatch import install_placed_runner, run_eagerly, run_kernel
+from weft._src.ops.dispatch import install_placed_runner, run_eagerly
 from weft._src.ops.registry import Op
 
 _log = logging.getLogger("weft")
@@ -44,6 +44,8 @@ _UNPLACED = (dtypes.resource, dtypes.variant)  # objects of the host
 
 def run_placed(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Runs an op, or the call of a graph, on the device of the scope that is open."""
+    if any(isinstance(x, (MeshTensor, MeshHandle)) for x in inputs):
+        raise MeshInput
     place = place_of(state.device)
     if place.backend is None:
         out = run_eagerly(op, inputs, attrs)
@@ -128,48 +130,7 @@ def device_plan(graph: Graph, place: Place, *, keeps: bool) -> Any:
 # --- single ops ----------------------------------------------------------------------------------
 
 
-class _OpProgram:
-    """An op as a program on a device; inputs that decide about shapes are part of it."""
-
-    def __init__(
-        self, op: Op, inputs: Sequence[EagerTensor], attrs: dict[str, Any], place: Place
-    ) -> None:
-        from weft._src.execution.xla.plan import Program
-
-        graph = Graph(op.name)
-        location = user_location()
-        fixed = {i: x._value for i, x in enumerate(inputs) if op.arg(i).is_shape}
-        self._given = [i for i in range(len(inputs)) if i not in fixed]
-        tensors = []
-        for i, x in enumerate(inputs):
-            if i in fixed:
-                attr = {"value": fixed[i]}
-                node = graph.add_node(const_op, (), attr, (x.spec,), "shape", location)
-                tensors.append(node.outputs[0])
-            else:
-                tensors.append(graph.add_input(x.spec, f"input_{i}"))
-        specs = infer(op, tuple(tensors), attrs)
-        node = graph.add_node(op, tuple(tensors), attrs, specs, op.name, location)
-        graph.outputs = list(node.outputs)
-        self._is_written = bool(graph.effects.writes)
-        self._who = f"a call of {op.name}"
-
-        def kernel(*given: Any) -> Any:
-            rest = iter(given)
-            arrays = [fixed[i] if i in fixed else next(rest) for i in range(len(inputs))]
-            out = run_kernel(op, arrays, attrs)
-            return (out,) if op.outputs == 1 else out
-
-        self._program = Program(graph, kernel, place.backend, keeps=True)
-
-    def __call__(self, inputs: Sequence[EagerTensor]) -> Any:
-        values = [_there(inputs[i]) for i in self._given]
-        if not self._is_written:
-            return self._program(*values)
-        return run_holding(locks_of(values), self._program, values, self._who)
-
-
-_programs: OrderedDict[Any, _OpProgram | Exception] = OrderedDict()
+_programs: OrderedDict[Any, SingleOp | Exception] = OrderedDict()
 
 
 def _run_op(
@@ -181,20 +142,25 @@ def _run_op(
     """
     from weft._src.execution.native.loops.values import NotCompilableError
     from weft._src.execution.xla import placed
+    from weft._src.execution.xla.plan import Program
 
     if not all(_is_usable(x._value) for x in inputs if x.dtype in _UNPLACED):
         return None
-    kinds = [_kind(x, is_fixed=op.arg(i).is_shape) for i, x in enumerate(inputs)]
-    key = (op, place, *attrs.items(), *kinds)
+    key = (op, place, *attrs.items(), *kinds_of(op, inputs))
     try:
         found = _programs.get(key)
     except TypeError:  # an attribute that cannot be a key
         key, found = (), None
     try:
         if found is None:
-            found = _OpProgram(op, inputs, attrs, place)
-        if isinstance(found, _OpProgram):
-            results: Sequence[Any] = found(inputs)
+            found = SingleOp(
+                op,
+                inputs,
+                attrs,
+                lambda graph, kernel: Program(graph, kernel, place.backend, keeps=True),
+            )
+        if isinstance(found, SingleOp):
+            results: Sequence[Any] = found([_there(x) for x in inputs])
             _keep(key, found)
             return results
     except NotCompilableError as reason:
@@ -216,11 +182,7 @@ def _is_usable(cell: Any) -> bool:
     return isinstance(cell, VariableCell) and (cell.held is not None or cell.data is not None)
 
 
-def _kind(x: EagerTensor, *, is_fixed: bool) -> Any:
-    return (x.dtype, tuple(x.shape), x._value.tobytes() if is_fixed else None)
-
-
-def _keep(key: Any, program: _OpProgram | Exception) -> None:
+def _keep(key: Any, program: SingleOp | Exception) -> None:
     if key:
         _programs[key] = program
         _programs.move_to_end(key)

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft._src.core.holding import run_holding
+from weft._src.core.placed import MeshInput
 from weft._src.execution import forking
 from weft._src.execution.background import worker
 from weft._src.execution.eager import run_large
+from weft._src.execution.mesh_names import meshes_of
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
@@ -54,6 +56,8 @@ def _run_call(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     body: Graph = attrs["body"]
     locked = _locked.get(body)
     if locked is None:
+        if meshes_of(body):
+            raise MeshInput
         locked = _locked[body] = locked_inputs(body)
     plan = plan_of(body)
     if not locked:

@@ -17,10 +17,12 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.display import html_of
 from weft._src.core.dtypes import resource
 from weft._src.core.flags import flags
+from weft._src.core.placed import MeshInput
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.errors import InvalidArgumentError, ShapeError
+from weft._src.execution.mesh_names import meshes_of
 from weft._src.execution.runner import locked_inputs, locks_of, plan_of, run_locked
 from weft._src.function.captured_state import PythonState
 from weft._src.function.function_type import Callable, FunctionType, of_trace
@@ -86,12 +88,18 @@ class ConcreteFunction(Callable):
         self.calls += 1
         plan = self._plan
         if plan is None:
-            plan = self._prepare()
+            try:
+                plan = self._prepare()
+            except MeshInput:
+                return self._run_on_mesh(values)
         if self._locked_cells or self._locked_arguments:
             return self._pack(self._run_locked(plan, values))
         return self._pack(plan.run(*values, *self._captured_values))
 
     def _prepare(self) -> Any:
+        if meshes_of(self.graph):
+            self.run = self._run_on_mesh  # type: ignore[method-assign]
+            raise MeshInput
         plan = plan_of(self.graph)
         self._captured_values = tuple([t._value for t in self.captured_inputs])  # type: ignore[attr-defined]
         n = len(self.graph.inputs)
@@ -101,6 +109,10 @@ class ConcreteFunction(Callable):
         self._locks = locks_of(self._locked_cells)
         self._plan = plan
         return plan
+
+    def _run_on_mesh(self, values: list[Any]) -> Any:
+        """A call of a function that names devices which compute together, or their variables."""
+        return self._call_recorded([EagerTensor(value) for value in values])
 
     def _run_locked(self, plan: Any, values: list[Any]) -> Any:
         """A call that writes variables is atomic: it holds their locks, taken in a fixed order."""

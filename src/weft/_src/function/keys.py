@@ -19,6 +19,7 @@ import numpy as np
 from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.convert import array_from
+from weft._src.core.placed import MeshInput, MeshTensor
 from weft._src.core.shapes import Dim
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.dataclass_values import fields_of_dataclass
@@ -48,6 +49,7 @@ class Keys:
         self.collects_arrays = collects_arrays
         self._table: dict[type, Encoder] = {
             EagerTensor: tensor,
+            MeshTensor: _meshed if collects_arrays else tensor,
             SymbolicTensor: _leaked_tensor if collects_arrays else tensor,
             np.ndarray: array,
             Variable: variable,
@@ -102,6 +104,10 @@ class Keys:
 
 def _leaked_tensor(keys: Keys, value: SymbolicTensor, leaves: Leaves) -> Key:
     raise value.leaked("An argument")
+
+
+def _meshed(keys: Keys, value: MeshTensor, leaves: Leaves) -> Key:
+    raise MeshInput  # the call has to go where its parts are
 
 
 def _literal(keys: Keys, value: Any, leaves: Leaves) -> Key:

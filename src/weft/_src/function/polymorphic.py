@@ -18,6 +18,7 @@ from weft._src.core.context import state
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.flags import flags
 from weft._src.core.location import user_location
+from weft._src.core.placed import MeshInput
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.execution.preloading import load_compiler
@@ -134,6 +135,8 @@ class PolymorphicFunction(Inspected, Generic[_P, _R]):
                 found = self._memo.get(key)
             except UnhashableArgument as e:
                 raise self._unhashable(args, kwargs, e) from None
+            except MeshInput:
+                return self._call_recorded(args, kwargs)
             if found is None:
                 return self._call_new(args, kwargs, key)
             if found is not self._met_last:

@@ -17,6 +17,7 @@ from weft._src.core.composite import CompositeInput, not_a_tensor
 from weft._src.core.context import DEVICE, GRAPH, quiet_context, recording_repeatedly, state
 from weft._src.core.dtypes import UNUSUAL, DType
 from weft._src.core.location import called_arguments
+from weft._src.core.placed import MeshInput
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.errors import DTypeError, InvalidArgumentError, OpError, ResourceExhaustedError
@@ -35,6 +36,8 @@ def _call(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name: str | No
         return run_eagerly(op, inputs, attrs)
     except CompositeInput as found:  # not looked for beforehand, so ordinary calls pay nothing
         rule = composite_rules[type(found.value)]
+    except MeshInput:
+        return run_on_mesh(op, inputs, attrs)
     return rule(op, inputs, attrs, name)
 
 
@@ -57,16 +60,19 @@ def _call_recorded(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any], name:
 
 
 def _run_where_asked(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
-    """Runs an op on the device of the scope that is open."""
-    if state.mode & DEVICE and all(isinstance(x, EagerTensor) for x in inputs):
-        return run_placed(op, inputs, attrs)
-    return run_eagerly(op, inputs, attrs)
+    """Runs an op on the device of the scope that is open, or on those that have its inputs."""
+    try:
+        if state.mode & DEVICE and all(isinstance(x, EagerTensor) for x in inputs):
+            return run_placed(op, inputs, attrs)
+        return run_eagerly(op, inputs, attrs)
+    except MeshInput:
+        return run_on_mesh(op, inputs, attrs)
 
 
 def run_eagerly(op: Op, inputs: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
     """Runs an op on the host; its tensors."""
     try:
-        values = [x._value for x in inputs]
+        values = [x._array for x in inputs]
     except AttributeError:
         raise _leaked(op, inputs) from None
     if values and values[0].size + values[-1].size >= op.worth_compiling_from:
@@ -119,6 +125,10 @@ run_large: Callable[[Op, list[Any], dict[str, Any]], Any]
 run_placed: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]
 
 
+# Set by the execution layer: how to run an op on what several devices have together.
+run_on_mesh: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]
+
+
 # Set by the autodiff layer: how ops that hold graphs are made to save what their gradients need.
 prepare_structured: Callable[[Op, Any, dict[str, Any], bool], tuple[Any, dict[str, Any], int]]
 
@@ -139,6 +149,12 @@ def install_placed_runner(run: Callable[[Op, tuple[Any, ...], dict[str, Any]], A
     """The execution layer says how ops are run on other devices."""
     global run_placed  # noqa: PLW0603 - a hook, set once at import
     run_placed = run
+
+
+def install_mesh_runner(run: Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]) -> None:
+    """The execution layer says how ops are run on meshes of devices."""
+    global run_on_mesh  # noqa: PLW0603 - a hook, set once at import
+    run_on_mesh = run
 
 
 def install_structured_runner(run: Callable[[Op, list[Any], dict[str, Any]], Any]) -> None:

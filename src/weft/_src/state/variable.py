@@ -132,7 +132,7 @@ class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClas
         self._trainable = bool(trainable)
         self._constraint = constraint
         if isinstance(value, EagerTensor):
-            self._set_cell(value._value)
+            self._set_cell(value)
         else:
             # The initial value is only known when the function runs: see function.creation.
             self._set_cell(None)
@@ -170,8 +170,8 @@ class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClas
     def meant(self, variable: Variable) -> None:
         self._meant = weakref.ref(variable)
 
-    def _set_cell(self, value: Array | None) -> None:
-        cell = VariableCell(value, self._name)
+    def _set_cell(self, value: EagerTensor | None) -> None:
+        cell = VariableCell(None if value is None else value._value, self._name)
         cell.variable = self
         if state.device is not None:
             home = place_of(state.device).name
@@ -533,7 +533,7 @@ class Variable(InitialNames, PartialAccess, Trackable, metaclass=InterceptedClas
     def __setstate__(self, saved: dict[str, Any]) -> None:
         value = saved.pop("value")
         self.__dict__.update(saved)
-        self._set_cell(np.asarray(value))
+        self._set_cell(EagerTensor(np.asarray(value)))
 
     _repr_html_ = html_of
 

@@ -60,18 +60,32 @@ class Lowering:
         self.state = state  # the values of variables
         self.scale = scale  # of the guessed lengths of lists
         self.replicas = replicas  # how many there are, in the function of one of them
+        # What traced integers lie between, by their ids; they are kept, so that ids stay theirs.
+        self.bounds: dict[int, tuple[Value, int, int]] = {}
         self.bad: Any = None  # whether a check failed, a scalar; None without checks
         self.full: Any = None  # whether a list grew out of its memory
 
     def nested(self) -> Lowering:
         """For a graph inside of this one: it sees the variables, and notes its own checks."""
-        return Lowering(dict(self.state), self.scale, self.replicas)
+        inner = Lowering(dict(self.state), self.scale, self.replicas)
+        inner.bounds = self.bounds
+        return inner
 
     # --- checks ------------------------------------------------------------------------------
 
     def check(self, bad: Value) -> None:
         """Notes that the results are worth nothing if `bad`; NumPy will tell what is wrong."""
         self.bad = _either(self.bad, bad)
+
+    def bounded(self, value: Value, low: int, high: int) -> Value:
+        """Notes what a traced integer lies between, so that it need not be checked."""
+        self.bounds[id(value)] = (value, low, high)
+        return value
+
+    def is_inside(self, value: Value, size: int) -> bool:
+        """Whether an index is known to be one of so many places."""
+        found = self.bounds.get(id(value))
+        return found is not None and found[1] >= 0 and found[2] < size
 
     def check_room(self, full: Value) -> None:
         """Notes that a list needs more memory than was guessed."""

@@ -123,10 +123,14 @@ class Program:
             self._apart, self._streams = apart, streams
             self._jitted = self._compiled()
         return (
-            [arrays.held(values[i], self._backend) for i in self.written],
-            [arrays.held(values[i], self._backend) for i in self.read],
+            [self._held(values[i]) for i in self.written],
+            [self._held(values[i]) for i in self.read],
             [arrays.given(values[i], self._backend) for i in self.arrays],
         )
+
+    def _held(self, cell: Any) -> Any:
+        """The value of a variable, where it is needed."""
+        return arrays.held(cell, self._backend)
 
     def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
         """After a check: NumPy says what is wrong. Without memory for a list: with more."""

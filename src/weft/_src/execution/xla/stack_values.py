@@ -28,11 +28,12 @@ class StackValue:
     endless: whether zeros without end follow, as in the gradient of a list nobody asked for.
     stale: whether places beyond the length may hold something.
     grows: whether something was appended since a loop looked.
+    bounds: what the length lies between, where that is known of a traced one; in a loop only.
     hidden: which elements count as zeros, a vector of bools; None for none. To write zeros instead
         would have XLA copy all of them, where others read the stack as it was before.
     """
 
-    __slots__ = ("endless", "grows", "hidden", "items", "length", "stale")
+    __slots__ = ("bounds", "endless", "grows", "hidden", "items", "length", "stale")
 
     def __init__(
         self,
@@ -43,8 +44,10 @@ class StackValue:
         stale: bool = False,
         grows: bool = False,
         hidden: Any = None,
+        bounds: tuple[int, int] | None = None,
     ) -> None:
         self.items = items
+        self.bounds = bounds
         self.hidden = hidden
         self.length = length
         self.endless, self.stale, self.grows = endless, stale, grows
@@ -67,9 +70,16 @@ class StackValue:
 
     def replace(self, **fields: Any) -> StackValue:
         """The same stack with some fields changed."""
+        if "length" not in fields:
+            fields.setdefault("bounds", self.bounds)
         items, length = fields.pop("items", self.items), fields.pop("length", self.length)
         rest = {name: getattr(self, name) for name in ("endless", "stale", "grows", "hidden")}
         return StackValue(items, length, **(rest | fields))
+
+    def longer(self, by: int, length: Any) -> StackValue:
+        """With a new length, which is larger by a number."""
+        bounds = None if self.bounds is None else (self.bounds[0] + by, self.bounds[1] + by)
+        return self.replace(length=length, bounds=bounds)
 
     def with_capacity(self, capacity: int) -> StackValue:
         """The same elements with memory for more."""

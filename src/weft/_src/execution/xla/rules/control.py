@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from weft._src.core import dtypes
-from weft._src.execution.native.front.iterations import count_of
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla.lowering import Cell, Lowering, Value
 from weft._src.execution.xla.rules import lowers
+from weft._src.execution.xla.rules.counting import Steady, stays_in_range, steady, turns_of
 from weft._src.execution.xla.stack_values import GUESSED, StackValue, traced, unified
 from weft._src.graph.ir import Graph, Node
 
@@ -130,10 +130,8 @@ def _while(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any]:
         lowering.check(bad)
     if loop.grows:
         lowering.check_room(full)
-    return [
-        fixed if fixed is not None else value
-        for value, fixed in zip(values, loop.fixed, strict=True)
-    ]
+    out = loop.with_steady_ends(values)
+    return [f if f is not None else value for value, f in zip(out, loop.fixed, strict=True)]
 
 
 class _Loop:
@@ -146,11 +144,23 @@ class _Loop:
         # Handles of variables pass through unchanged.
         self.fixed = [x if isinstance(x, Cell) else None for x in initial]
         self._keys = _written(node, inputs)
-        count = count_of(node, node.inputs)
-        self._times = None if count is None else count.times
+        body = node.attrs["body"]
+        found = [steady(body, i, x) for i, x in enumerate(initial)]
+        self._times = turns_of(node, list(inputs), found)
+        self._steady = [
+            s
+            if s is not None and self._times is not None and stays_in_range(s, x, self._times)
+            else None
+            for s, x in zip(found, initial, strict=True)
+        ]
+        self._turn: Any = None  # the number of the turn that is being traced, if there is one
+        self._kinds = [x.dtype if isinstance(x, np.ndarray) else None for x in initial]
         self.checks = self.grows = False
         self._fits = True
-        self._start = [None if isinstance(x, Cell) else traced(_settled(x)) for x in initial]
+        self._start = [
+            None if isinstance(x, Cell) else self._carried(i, traced(_settled(x)))
+            for i, x in enumerate(initial)
+        ]
         if any(isinstance(x, StackValue) for x in self._start):
             self._find_form()
 
@@ -158,7 +168,7 @@ class _Loop:
         """What is carried after the last turn."""
         carry = self._carry()
         if self._times is not None:
-            return jax.lax.fori_loop(0, self._times, lambda _, c: self._body(c), carry)
+            return jax.lax.fori_loop(np.int32(0), np.int32(self._times), self._body_of_turn, carry)
         limit: int | None = self._node.attrs["maximum_iterations"]
         if limit is None:
             return jax.lax.while_loop(self._condition, self._body, carry)
@@ -179,7 +189,8 @@ class _Loop:
         room = [_capacity(x) for x in self._start]
         for turn in range(_ROUNDS):
             self._fits = turn > 0
-            after = jax.eval_shape(self._body, self._carry())[0]
+            turn_number = jax.ShapeDtypeStruct((), np.int32)
+            after = jax.eval_shape(self._body_of_turn, turn_number, self._carry())[0]
             if _form(after) == _form(self._start):
                 return
             if not turn:  # a loop inside of this one may append many at once
@@ -190,11 +201,55 @@ class _Loop:
             ]
         raise NotCompilableError("the elements of a list have no one shape", self._node)
 
+    # --- what need not be carried ------------------------------------------------------------
+
+    def _carried(self, i: int, value: Any) -> Any:
+        """What is carried of a loop variable: not what the number of the turn tells."""
+        if self._steady[i] is None:
+            return value
+        return value.replace(length=None) if isinstance(value, StackValue) else None
+
+    def _in_turn(self, inner: Lowering, i: int, value: Any, turn: Value) -> Any:
+        """A loop variable as it is in a turn."""
+        found = self._steady[i]
+        if found is None:
+            return value
+        assert self._times is not None
+        low, high = found.bounds(self._times)
+        if isinstance(value, StackValue):
+            if not found.step:
+                return value.replace(length=np.asarray(found.start, np.int32))
+            length = found.start + turn * found.step
+            return value.replace(length=length.astype(jnp.int32), bounds=(low, high))
+        number = (found.start + turn.astype(jnp.int64) * found.step).astype(self._kinds[i])
+        return inner.bounded(number, low, high)
+
+    def with_steady_ends(self, values: list[Any]) -> list[Any]:
+        """What is carried after the last turn, with what the number of turns tells."""
+        out = list(values)
+        for i, found in enumerate(self._steady):
+            if found is None:
+                continue
+            assert self._times is not None
+            end = found.after(self._times)
+            if isinstance(out[i], StackValue):
+                out[i] = out[i].replace(length=np.asarray(end, np.int32))
+            else:
+                out[i] = np.asarray(end, self._kinds[i])
+        return out
+
+    def _body_of_turn(self, turn: Value, carry: Value) -> Any:
+        self._turn = turn
+        return self._body(carry)
+
     def _inside(self, carry: Value) -> tuple[Lowering, list[Any]]:
         values, state, _, _ = carry
         inner = self._around.nested()
         inner.state.update(state)
-        loop = [v if f is None else f for v, f in zip(values, self.fixed, strict=True)]
+        loop = [
+            self._in_turn(inner, i, v, self._turn) if f is None else f
+            for i, (v, f) in enumerate(zip(values, self.fixed, strict=True))
+        ]
         return inner, [*loop, *self._captured]
 
     def _condition(self, carry: Value) -> Any:
@@ -214,8 +269,8 @@ class _Loop:
         if any(f is not None and f is not x for f, x in zip(self.fixed, out, strict=True)):
             raise NotCompilableError("a loop exchanges variables", self._node)
         values = [
-            None if isinstance(x, Cell) else self._like(inner, traced(x), y)
-            for x, y in zip(out, carry[0], strict=True)
+            None if isinstance(x, Cell) else self._like(inner, self._carried(i, traced(x)), y)
+            for i, (x, y) in enumerate(zip(out, carry[0], strict=True))
         ]
         self.checks |= inner.bad is not None
         self.grows |= inner.full is not None
@@ -230,9 +285,14 @@ class _Loop:
         most = before.capacity
         if not self._fits or before.items is None or value.capacity <= most:
             return value
-        inner.check_room(value.length > most)
+        if value.length is not None:  # else it is known, and fits
+            inner.check_room(value.length > most)
         hidden = None if value.hidden is None else value.hidden[:most]
         return value.replace(items=jax.tree.map(lambda x: x[:most], value.items), hidden=hidden)
+
+
+def _is_steady(found: Steady, start: Value, times: int | None) -> bool:
+    return times is not None and stays_in_range(found, start, times)
 
 
 def _settled(value: Value) -> Any:

@@ -213,8 +213,7 @@ def _moving(
             rest.append(slice(*parts))
         else:
             i = positions[entry[1]] if isinstance(entry, tuple) else entry
-            lowering.check((i < -n) | (i >= n))
-            starts.append(jnp.where(i < 0, i + n, i) if not isinstance(i, int) else i % max(n, 1))
+            starts.append(_start(lowering, i, n))
             sizes.append(1)
             rest.append(0)
     starts = [jnp.asarray(s, jnp.int32) for s in starts]
@@ -223,6 +222,14 @@ def _moving(
     cut = jax.lax.dynamic_slice(x, starts, sizes)
     at = (*rest, ...)
     return cut[at], lambda part: jax.lax.dynamic_update_slice(x, cut.at[at].set(part), starts)
+
+
+def _start(lowering: Lowering, i: Value, n: int) -> Any:
+    """An index that counts from the beginning; one that is not known to be inside is checked."""
+    if lowering.is_inside(i, n):
+        return i
+    lowering.check((i < -n) | (i >= n))
+    return i % max(n, 1) if isinstance(i, int) else jnp.where(i < 0, i + n, i)
 
 
 def _known_part(node: Node, part: Value, positions: Sequence[Any]) -> Any:

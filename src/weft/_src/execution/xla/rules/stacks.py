@@ -67,7 +67,8 @@ def _with_room(lowering: Lowering, stack: StackValue, item: Value, length: Value
         stack = stack.with_room_for(item, max(_room(stack, lowering), 1))
     else:
         stack = stack.with_room_for(item, stack.capacity)
-    lowering.check_room(length > stack.capacity)
+    if stack.bounds is None or stack.bounds[1] >= stack.capacity:  # before it gets longer
+        lowering.check_room(length > stack.capacity)
     return stack
 
 
@@ -88,7 +89,8 @@ def _put(
 ) -> StackValue:
     grow = node.attrs["grow"] or stack.endless
     after = _resized(lowering, stack, _after(index)) if grow else stack
-    lowering.check((index < 0) | (index >= after.length))
+    if not (after.has_known_length and lowering.is_inside(index, int(after.length))):
+        lowering.check((index < 0) | (index >= after.length))
     out = _with_room(lowering, after, item, after.length)
     grows = stack.grows or grow
     return out.written(index, item).replace(grows=grows)
@@ -102,16 +104,20 @@ def _after(index: Value) -> Any:
 def _push(lowering: Lowering, node: Node, stack: StackValue, item: Value) -> StackValue:
     length = _after(stack.length)
     out = _with_room(lowering, stack, item, length)
-    return out.written(stack.length, item).replace(length=length, grows=True)
+    return out.written(stack.length, item).longer(1, length).replace(grows=True)
 
 
 @lowers("stack_pop")
 def _pop(lowering: Lowering, node: Node, stack: StackValue, *shape: Value) -> tuple[Any, Any]:
     spec = node.outputs[1].spec
+    is_filled = stack.bounds is not None and stack.bounds[0] > 0
     if stack.items is None:
         if not stack.endless:
             lowering.check(stack.length < 1)
         item = _nothing(node, spec)
+    elif is_filled:
+        last = stack.length - 1
+        return stack.longer(-1, last).replace(stale=True), stack.read(last)
     else:
         at = jnp.maximum(stack.length - 1, 0)
         item = stack.read(at)

@@ -1,0 +1,1 @@
+"""`tf.experimental.dtensor`: tensors and variables that several devices have together."""

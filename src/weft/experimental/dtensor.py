@@ -1,0 +1,100 @@
+"""`tf.experimental.dtensor`: tensors and variables that several devices have together."""
+
+from weft._src.dtensor.checkpoint import (
+    DTensorCheckpoint,
+    name_based_restore,
+    name_based_save,
+    sharded_save,
+)
+from weft._src.dtensor.clients import (
+    barrier,
+    client_id,
+    create_distributed_mesh,
+    create_tpu_mesh,
+    device_name,
+    full_job_name,
+    heartbeat_enabled,
+    initialize_accelerator_system,
+    initialize_multi_client,
+    initialize_tpu_system,
+    job_name,
+    jobs,
+    num_clients,
+    num_global_devices,
+    num_local_devices,
+    shutdown_accelerator_system,
+    shutdown_tpu_system,
+)
+from weft._src.dtensor.dataset import DTensorDataset
+from weft._src.dtensor.layout import MATCH, Layout
+from weft._src.dtensor.mesh import (
+    UNSHARDED,
+    Mesh,
+    create_mesh,
+    local_devices,
+    preferred_device_type,
+)
+from weft._src.dtensor.tensors import (
+    call_with_layout,
+    check_layout,
+    copy_to_mesh,
+    default_mesh,
+    fetch_layout,
+    get_default_mesh,
+    is_dtensor,
+    pack,
+    relayout,
+    relayout_like,
+    run_on,
+    unpack,
+)
+from weft._src.dtensor.variable import DVariable, enable_save_as_bf16
+from weft._src.public.namespaces import open_namespace as _open_namespace
+
+__all__ = [
+    "MATCH",
+    "UNSHARDED",
+    "DTensorCheckpoint",
+    "DTensorDataset",
+    "DVariable",
+    "Layout",
+    "Mesh",
+    "barrier",
+    "call_with_layout",
+    "check_layout",
+    "client_id",
+    "copy_to_mesh",
+    "create_distributed_mesh",
+    "create_mesh",
+    "create_tpu_mesh",
+    "default_mesh",
+    "device_name",
+    "enable_save_as_bf16",
+    "fetch_layout",
+    "full_job_name",
+    "get_default_mesh",
+    "heartbeat_enabled",
+    "initialize_accelerator_system",
+    "initialize_multi_client",
+    "initialize_tpu_system",
+    "is_dtensor",
+    "job_name",
+    "jobs",
+    "local_devices",
+    "name_based_restore",
+    "name_based_save",
+    "num_clients",
+    "num_global_devices",
+    "num_local_devices",
+    "pack",
+    "preferred_device_type",
+    "relayout",
+    "relayout_like",
+    "run_on",
+    "sharded_save",
+    "shutdown_accelerator_system",
+    "shutdown_tpu_system",
+    "unpack",
+]
+
+_open_namespace(__name__)
