@@ -19,7 +19,6 @@ from weft._src.data.experimental.methods import (
     load,
     sample_from_datasets,
 )
-from weft._src.data.experimental.resampling import rejection_resample
 from weft._src.data.experimental.sources import (
     SqlDataset,
     TFRecordWriter,
@@ -62,6 +61,7 @@ from weft._src.data.transforms.grouping import (
     pad_to_cardinality,
 )
 from weft._src.data.transforms.random_access import at
+from weft._src.data.transforms.resampling import rejection_resample
 from weft._src.lookup.from_datasets import (
     DatasetInitializer,
     index_table_from_dataset,

@@ -52,6 +52,22 @@ class TypeSpec:
     # Whether functions are traced for what `_component_specs` says, whatever the actual sizes are.
     _describes_components = False
 
+    @classmethod
+    def from_value(cls, value: Any) -> Any:
+        """The spec of a value.
+
+        Args:
+          value: a ragged or sparse tensor, dataset, TensorArray or other composite value, or a
+            tensor.
+
+        Returns:
+          The spec that describes it: a `tf.RaggedTensorSpec` of a ragged tensor, and so on.
+
+        >>> tf.RaggedTensorSpec.from_value(tf.ragged.constant([[1], [2, 3]]))
+        RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
+        """
+        return spec_of(value)
+
     @property
     def words(self) -> str:
         """What messages say of the type."""

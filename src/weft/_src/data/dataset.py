@@ -28,6 +28,7 @@ from weft._src.data.transforms.mapping import MappingMethods
 from weft._src.data.transforms.nesting import NestingMethods
 from weft._src.data.transforms.padding import PaddingMethods
 from weft._src.data.transforms.prefetching import PrefetchingMethods
+from weft._src.data.transforms.resampling import ResamplingMethods
 from weft._src.data.transforms.sampling import SamplingMethods
 from weft._src.data.transforms.saving import SavingMethods
 from weft._src.data.transforms.selecting import SelectingMethods
@@ -100,6 +101,7 @@ class Dataset(
     CachingMethods,
     SavingMethods,
     PrefetchingMethods,
+    ResamplingMethods,
 ):
     """A sequence of elements, each a nest of tensors, made when it is iterated over.
 

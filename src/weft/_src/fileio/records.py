@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from weft._src.core.aliases import TensorLike
 from weft._src.errors import DataLossError
@@ -132,6 +132,31 @@ class TFRecordOptions:
         self.compression_method = compression_method
         self.mem_level = mem_level
         self.compression_strategy = compression_strategy
+
+    # By number, as TensorFlow 1 told them.
+    compression_type_map: ClassVar[dict[int, str]] = {0: "", 1: "ZLIB", 2: "GZIP"}
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """The name of a compression.
+
+        Args:
+          options: `tf.io.TFRecordOptions`, a name, a number of `compression_type_map`, or None.
+
+        Returns:
+          "", "ZLIB" or "GZIP".
+
+        Raises:
+          ValueError: if there is no such compression.
+
+        >>> tf.io.TFRecordOptions.get_compression_type_string("GZIP")
+        'GZIP'
+        """
+        if isinstance(options, TFRecordOptions):
+            return options.compression_type
+        if options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        return compression_name("TFRecordOptions", options)
 
     def compressor(self) -> Any:
         """What compresses; None for a plain file.

@@ -21,8 +21,8 @@ from weft._src.errors import InaccessibleTensorError, OpError
 from weft._src.graph import graphdef, printer
 from weft._src.graph.captured import CapturedArgument
 from weft._src.graph.names import NameTable, valid_name
+from weft._src.graph.older_methods import OlderMethods
 from weft._src.graph.origins import variable_behind
-from weft._src.graph.overrides import GradientOverrides
 from weft._src.messages.graphs import GraphDef
 from weft._src.ops import static
 from weft._src.ops.arrays.source import const_op, placeholder_op
@@ -179,7 +179,7 @@ def _unique(tensors: Iterable[SymbolicTensor]) -> tuple[SymbolicTensor, ...]:
     return tuple({id(t): t for t in tensors}.values())
 
 
-class Graph(GradientOverrides):
+class Graph(OlderMethods):
     """Nodes in program order, with inputs and outputs. Public as `tf.Graph`."""
 
     def __init__(

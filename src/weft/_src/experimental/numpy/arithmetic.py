@@ -17,6 +17,7 @@ from weft._src.experimental.numpy.promotion import (
     float_unary,
     floating,
     logical,
+    opposite,
     promoted,
     unary,
     whole,
@@ -91,7 +92,7 @@ less_equal: Binary = binary("less_equal", _bools_as_numbers(tf.less_equal))
 logical_and: Binary = logical("logical_and", tf.logical_and)
 logical_or: Binary = logical("logical_or", tf.logical_or)
 logical_xor: Binary = logical("logical_xor", tf.math.logical_xor)
-logical_not: Unary = logical("logical_not", tf.logical_not)
+logical_not: Unary = opposite("logical_not", tf.logical_not)
 bitwise_and: Binary = binary("bitwise_and", lambda x, y: x & y)
 bitwise_or: Binary = binary("bitwise_or", lambda x, y: x | y)
 bitwise_xor: Binary = binary("bitwise_xor", lambda x, y: x ^ y)

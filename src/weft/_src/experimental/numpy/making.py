@@ -184,16 +184,26 @@ def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = Non
     return tf.broadcast_to(asarray(fill_value, dtype), sizes_of(shape))
 
 
-def full_like(a: TensorLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> tf.Tensor:
+def full_like(
+    a: TensorLike,
+    fill_value: TensorLike,
+    dtype: DTypeLike | None = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+) -> tf.Tensor:
     """An array of one value in the shape and dtype of another.
 
     Args:
       a: an array, number or (nested) list.
       fill_value: the value, a number or an array that broadcasts to the shape; it is cast.
       dtype: the dtype; None is that of `a`.
+      order: accepted for compatibility.
+      subok: accepted for compatibility.
+      shape: another shape; None is that of `a`.
 
     Returns:
-      A tensor of the shape of `a`.
+      A tensor of the shape of `a`, or of `shape`.
 
     Raises:
       ShapeError: if `fill_value` does not broadcast to the shape.
@@ -202,7 +212,8 @@ def full_like(a: TensorLike, fill_value: TensorLike, dtype: DTypeLike | None = N
     array([7, 7])
     """
     x = asarray(a)
-    return tf.broadcast_to(asarray(fill_value, x.dtype if dtype is None else dtype), tf.shape(x))
+    value = asarray(fill_value, x.dtype if dtype is None else dtype)
+    return tf.broadcast_to(value, tf.shape(x) if shape is None else shape)
 
 
 def arange(

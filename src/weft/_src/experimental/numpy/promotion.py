@@ -204,7 +204,17 @@ def float_binary(name: str, op: Function) -> Binary:
     return _named(lambda x1, x2: op(*[floating(x) for x in promoted(x1, x2)]), name, doc)
 
 
-def logical(name: str, op: Function) -> Function:
-    """A function of truth values: whatever is not zero is true."""
+def _truths(x: TensorLike) -> tf.Tensor:
+    return tf.cast(asarray(x), tf.bool)
+
+
+def logical(name: str, op: Function) -> Binary:
+    """A function of two arrays of truth values: whatever is not zero is true."""
     doc = docstring(name, wording.TRUTHS, wording.BOOLS)
-    return _named(lambda *xs: op(*[tf.cast(asarray(x), tf.bool) for x in xs]), name, doc)
+    return _named(lambda x1, x2: op(_truths(x1), _truths(x2)), name, doc)
+
+
+def opposite(name: str, op: Function) -> Unary:
+    """A function of one array of truth values."""
+    doc = docstring(name, wording.TRUTHS[:1], wording.BOOLS).replace("x1:", "x:")
+    return _named(lambda x: op(_truths(x)), name, doc)

@@ -535,12 +535,15 @@ def argmin(a: TensorLike, axis: AxisLike | None = None) -> tf.Tensor:
     return tf.argmin(tf.reshape(x, [-1]), 0) if axis is None else tf.argmin(x, axis)
 
 
-def sort(a: TensorLike, axis: int | None = -1) -> tf.Tensor:
+def sort(
+    a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None
+) -> tf.Tensor:
     """Elements in ascending order, along an axis or of the flat array.
 
     Args:
       a: an array, number or (nested) list; not complex. False comes before True.
       axis: the axis, -1 for the last one; None takes the array as flat.
+      kind, order: accepted for compatibility.
 
     Returns:
       A tensor of the shape and dtype of `a`, a vector if `axis` is None.
@@ -563,12 +566,15 @@ def _sortable(x: tf.Tensor) -> tf.Tensor:
     return tf.cast(x, tf.int8) if x.dtype is tf.bool else x
 
 
-def argsort(a: TensorLike, axis: int | None = -1) -> tf.Tensor:
+def argsort(
+    a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None
+) -> tf.Tensor:
     """Where the elements in ascending order are found.
 
     Args:
       a: an array, number or (nested) list; not complex. False comes before True.
       axis: the axis, -1 for the last one; None takes the array as flat.
+      kind, order: accepted for compatibility.
 
     Returns:
       An int64 tensor of the shape of `a`, a vector if `axis` is None.

@@ -14,7 +14,10 @@ TWO = (
     f"x1: {_ARRAY}",
     "x2: the other one; both are cast to the dtype that NumPy gives them, and broadcast.",
 )
-TRUTHS = ("*xs: as many arrays as it takes, which broadcast; what is not zero is true.",)
+TRUTHS = (
+    "x1: an array, number or (nested) list; what is not zero is true.",
+    "x2: the other one, which broadcasts with it.",
+)
 
 SAME = "A tensor of the shape and dtype of `x`."
 FLOATING = (

@@ -57,21 +57,6 @@ class RaggedTensorSpec(CompositeSpec):
             )
         super().__init__(shape, dtype, ragged_rank, splits)
 
-    @classmethod
-    def from_value(cls, value: Any) -> Any:
-        """The type of a ragged tensor.
-
-        Args:
-          value: a `tf.RaggedTensor`, or a tensor, which has no ragged axis.
-
-        Returns:
-          A `tf.RaggedTensorSpec`; of a tensor a `tf.TensorSpec`.
-
-        >>> tf.RaggedTensorSpec.from_value(tf.ragged.constant([[1], [2, 3]]))
-        RaggedTensorSpec(TensorShape([2, None]), tf.int32, 1, tf.int64)
-        """
-        return spec_of(value)
-
     @property
     def value_type(self) -> type:
         """The class of the values this spec describes."""

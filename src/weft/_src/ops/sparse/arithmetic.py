@@ -391,8 +391,8 @@ def segment_sum(
     indices: TensorLike,
     segment_ids: TensorLike,
     num_segments: TensorLike | None = None,
-    sparse_gradient: bool = False,
     name: str | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The sums of rows picked by number, one for each segment.
 
@@ -424,8 +424,8 @@ def segment_sqrt_n(
     indices: TensorLike,
     segment_ids: TensorLike,
     num_segments: TensorLike | None = None,
-    sparse_gradient: bool = False,
     name: str | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The sums of rows picked by number, divided by the root of how many there are.
 
@@ -466,8 +466,8 @@ def segment_mean(
     indices: TensorLike,
     segment_ids: TensorLike,
     num_segments: TensorLike | None = None,
-    sparse_gradient: bool = False,
     name: str | None = None,
+    sparse_gradient: bool = False,
 ) -> Tensor:
     """The means of rows picked by number, one for each segment.
 

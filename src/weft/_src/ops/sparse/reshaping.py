@@ -8,7 +8,7 @@ from weft._src.core.aliases import AxisLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import bool_, int64
 from weft._src.core.tensor import Tensor
-from weft._src.errors import ShapeError
+from weft._src.errors import ArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison
@@ -248,6 +248,9 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
             f"{sizes.shape[0]}."
         )
     text = "sparse.reset_shape: no size may become smaller"
+    known = [static.static_value(part) for part in (sizes, sp.dense_shape)]
+    if known[0] is not None and known[1] is not None and (known[0] < known[1]).any():
+        raise ArgumentError(f"{text}: new_shape = {known[0]} dense_shape = {known[1]}")
     names = ("new_shape", "dense_shape")
     require(comparison.greater_equal, [sizes, sp.dense_shape], text, names)
     return SparseTensor._of(sp.indices, sp.values, sizes)

@@ -36,15 +36,15 @@ def mask(a: TensorLike, mask_indices: TensorLike, name: str | None = None) -> In
     """
     if not isinstance(a, IndexedSlices):
         raise TypeError(f"sparse.mask: a must be tf.IndexedSlices, got {type(a).__name__}.")
-    masked = convert_to_tensor(mask_indices, dtype_hint=a.indices.dtype)
+    a = a.with_values(convert_to_tensor(a.values))
+    places = convert_to_tensor(a.indices)
+    masked = convert_to_tensor(mask_indices, dtype_hint=places.dtype)
     if masked.shape.rank != 1:
         raise ShapeError(f"sparse.mask: mask_indices must be a vector, got shape {masked.shape}.")
-    found = comparison.equal(
-        shapes.expand_dims(a.indices, 1), casting.cast(masked, a.indices.dtype)
-    )
+    found = comparison.equal(shapes.expand_dims(places, 1), casting.cast(masked, places.dtype))
     kept = comparison.logical_not(logic.reduce_any(found, axis=1))
     return IndexedSlices(
-        masks.boolean_mask(a.values, kept), masks.boolean_mask(a.indices, kept), a.dense_shape
+        masks.boolean_mask(a.values, kept), masks.boolean_mask(places, kept), a.dense_shape
     )
 
 

@@ -11,8 +11,7 @@ from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import FLOATING, float32, int64
 from weft._src.core.tensor import Tensor
-from weft._src.data.core.base import check_dataset
-from weft._src.data.transforms.grouping import Transformation
+from weft._src.data.core.base import DatasetBase, check_dataset
 from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops.elementwise import casting, guarded
 from weft._src.ops.indexing import gathering, one_hot
@@ -25,7 +24,7 @@ def rejection_resample(
     target_dist: TensorLike,
     initial_dist: TensorLike | None = None,
     seed: int | None = None,
-) -> Transformation:
+) -> Callable[[Any], Any]:
     """Leaves elements out at random, so that classes are as frequent as is asked for.
 
     Args:
@@ -99,3 +98,38 @@ def _chance(target: Tensor, initial: Tensor, kind: Tensor) -> Tensor:
     """How likely an element of a class stays: all of the class that is rarest for its target."""
     ratios = guarded.divide_no_nan(target, initial)
     return gathering.gather(ratios, kind) / extrema.reduce_max(ratios)
+
+
+class ResamplingMethods(DatasetBase):
+    """The method of datasets."""
+
+    def rejection_resample(
+        self,
+        class_func: Callable[..., Any],
+        target_dist: TensorLike,
+        initial_dist: TensorLike | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+    ) -> Any:
+        """Pairs (class, element), some left out so that classes are as frequent as is asked for.
+
+        Args:
+          class_func: a function of an element that returns its class, an integer scalar.
+          target_dist: how frequent each class shall be, a vector of floating numbers.
+          initial_dist: how frequent each class is; None means that it is counted as elements come.
+          seed: the seed of what is left out.
+          name: accepted for compatibility.
+
+        Returns:
+          A dataset.
+
+        Raises:
+          ShapeError: if the distributions are no vectors of one length.
+          DTypeError: if they are not floating.
+
+        >>> bits = tf.data.Dataset.from_tensor_slices([0, 1] * 100)
+        >>> ones = bits.rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5])
+        >>> {int(kind) for kind, _ in ones}
+        {1}
+        """
+        return rejection_resample(class_func, target_dist, initial_dist, seed)(self)
