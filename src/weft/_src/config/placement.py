@@ -10,6 +10,7 @@ from weft._src.core.context import HOST, set_device, state
 from weft._src.errors import InvalidArgumentError
 from weft._src.execution import placement as placement  # runs what is called in a scope
 from weft._src.execution.devices import place_of
+from weft._src.graph.older_methods import OlderMethods
 
 
 class device:  # noqa: N801 - TensorFlow's name
@@ -73,3 +74,6 @@ def _is_elsewhere(name: str) -> bool:
         return place_of(name).name != HOST
     except InvalidArgumentError:  # the first op says so, as in TensorFlow
         return True
+
+
+OlderMethods.device_scope = device

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from weft._src.graph.names import get_current_name_scope, name_scope
 from weft._src.graph.overrides import GradientOverrides
 from weft._src.ops.control.ordering import control_dependencies
-from weft._src.ops.host.placement import device
 
 if TYPE_CHECKING:
     from weft._src.graph.ir import Node
@@ -21,6 +20,7 @@ class OlderMethods(GradientOverrides):
 
     seed: int | None = None  # of random ops in the graph; accepted, streams have their own
     _ended = False
+    device_scope: Any  # `tf.device`, set by the layer that knows devices
 
     if TYPE_CHECKING:
         name: str
@@ -63,7 +63,7 @@ class OlderMethods(GradientOverrides):
         Returns:
           A context manager.
         """
-        with device(device_name_or_function):
+        with self.device_scope(device_name_or_function):
             yield
 
     @contextlib.contextmanager
