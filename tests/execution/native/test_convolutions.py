@@ -313,3 +313,19 @@ def test_maxima_of_windows_beside_each_other(size: Any, window: Any) -> None:
 
     assert "fill" not in loops_of(gradient, x)
     check(gradient, x)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(512, 130), (130, 512)])
+def test_filters_of_single_pixels_with_many_channels(inputs: int, outputs: int) -> None:
+    """Their gradient is a plain product."""
+    x = rng.normal(size=(2, 5, 6, inputs)).astype(np.float32)
+    g = rng.normal(size=(2, 5, 6, outputs)).astype(np.float32)
+
+    def gradient(x: Any, g: Any) -> Any:
+        with tf.GradientTape() as tape:
+            w = tf.zeros((1, 1, inputs, outputs))
+            tape.watch(w)
+            y = tf.nn.conv2d(x, w, 1, "VALID")
+        return tape.gradient(y, w, output_gradients=g)
+
+    check(gradient, x, g, rtol=1e-4, atol=1e-4)

@@ -12,6 +12,7 @@ from weft._src.execution.native.front.lowering.movement import transposed, windo
 from weft._src.execution.native.front.lowering.products import product
 from weft._src.execution.native.front.lowering.rules import (
     cast_to,
+    in_memory,
     lowers,
     number,
     reshaped,
@@ -32,6 +33,9 @@ from weft._src.ops.nn.windows import Geometry
 
 if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
+
+
+_MANY_CHANNELS, _FAR = 128, 2048  # channels, and bytes from pixel to pixel
 
 
 def channels_last(x: Value, first: bool) -> Value:
@@ -154,6 +158,19 @@ def _convolution(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, outputs)))
 
 
+def _suits_matrices(where: Geometry, x: Value, g: Value) -> bool:
+    """Whether the gradient of filters is to be a plain product of all pixels.
+
+    Windows are single pixels, and pixels lie so far apart (powers of two) that caches hold a few
+    only, unless they are copied.
+    """
+    ones = (1,) * len(where.window)
+    if where.window != ones or where.strides != ones or tuple(where.outputs) != x.shape[1:-1]:
+        return False
+    sizes = (x.shape[-1], g.shape[-1])
+    return min(sizes) >= _MANY_CHANNELS and any(n * x.dtype.size % _FAR == 0 for n in sizes)
+
+
 @lowers("convolution_filter_gradient")
 def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     first = node.attrs["channels_first"]
@@ -161,6 +178,10 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     wanted = static_shape(node)
     groups = _groups(node, x.shape[-1], wanted)
     where = geometry_of(node, x.shape[1:-1], wanted[:-2])
+    if groups == 1 and _suits_matrices(where, x, g):
+        a, b = [in_memory(v, (v.size // v.shape[-1], v.shape[-1])) for v in (x, g)]
+        out = product(lowering, node.name, a, b, ta=True)
+        return reshaped(cast_to(out, node.outputs[0].dtype), wanted, node.name)
     image = with_border(x, where, 0)
     if groups == 1 and direct.suits_filters(where, x.dtype, x.shape[0], x.shape[-1], g.shape[-1]):
         maker = ValueMaker(lowering, node.name, x)
