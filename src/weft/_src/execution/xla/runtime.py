@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -41,7 +42,7 @@ def _jax() -> Any:
 
 def count_gpus() -> int:
     """How many GPUs jax finds; 0 without jax."""
-    if importlib.util.find_spec("jax") is None:
+    if "jax" not in sys.modules and importlib.util.find_spec("jax") is None:
         return 0
     return sum(device.platform == "gpu" for device in _jax().devices())
 
