@@ -238,6 +238,51 @@ def large_values_are_not_copied() -> None:
     assert (total().numpy(), before.numpy().sum()) == (100_000.0, 50_000.0)
 
 
+@program
+def keras_models() -> None:
+    """A model is trained where it was made, without a scope around `fit`."""
+    keras = tf.keras
+    x = np.random.default_rng(0).normal(size=(32, 4)).astype(np.float32)
+
+    def losses(name: str) -> list[float]:
+        keras.utils.set_random_seed(3)
+        with tf.device(name):
+            model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(2)])
+            model.compile("adam", "mse")
+        found = model.fit(x, x[:, :2], batch_size=8, epochs=2, verbose=0, shuffle=False)
+        kernel = model.trainable_variables[0].value
+        assert kernel.device.endswith(name[1:])
+        if name == ONE:
+            (device,) = kernel.handle._value.held.devices()
+            assert device.id == int(ONE[-1])
+        history: list[float] = found.history["loss"]
+        return history
+
+    np.testing.assert_allclose(losses(ONE), losses("/CPU:0"), rtol=1e-6)
+
+
+@program
+def replicas_on_chosen_devices() -> None:
+    if ONE == TWO:  # there is one GPU only
+        return
+    strategy = tf.distribute.MirroredStrategy([TWO, ONE])
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0])
+
+    @tf.function
+    def train() -> tf.Tensor:
+        def step() -> tf.Tensor:
+            v.assign_add(tf.distribute.get_replica_context().all_reduce("SUM", tf.ones([2])))
+            return v.read_value()
+
+        return strategy.run(step)
+
+    train()
+    np.testing.assert_array_equal(v.numpy(), [3.0, 4.0])
+    devices = [device.id for device in v.handle._value.held.sharding.device_set]
+    assert sorted(devices) == sorted([int(ONE[-1]), int(TWO[-1])])
+
+
 def main() -> None:
     tf.config.execution = "xla"
     cpu = tf.config.list_physical_devices("CPU")[0]

@@ -33,13 +33,20 @@ class ReplicaProgram:
     """The graph of one replica, and how many of them run it in this process.
 
     `arguments` is the number of arguments of one; the graph has that many inputs for each.
-    `job` is what other processes with such replicas take part in, and the number of this one.
+    `devices` are the full names of theirs, in their order. `job` is what other processes with such
+    replicas take part in, and the number of this one.
     """
 
     def __init__(
-        self, graph: Graph, replicas: int, arguments: int, job: tuple[Group, int] | None = None
+        self,
+        graph: Graph,
+        replicas: int,
+        arguments: int,
+        devices: Sequence[str],
+        job: tuple[Group, int] | None = None,
     ) -> None:
         self.graph = graph
+        self.devices = tuple(devices)
         self.job = job
         self._replicas, self._arguments = replicas, arguments
 

@@ -111,7 +111,8 @@ class Replicas:
 
         trace = NestedTrace(replica, "replica", specs, tuple(inputs), scope="replica")
         captured = share_captures([trace])
-        program = ReplicaProgram(trace.graph, self.local, len(given), self.job)
+        devices = self.strategy.extended.worker_devices
+        program = ReplicaProgram(trace.graph, self.local, len(given), devices, self.job)
         results = replica_run_op(
             *inputs,
             *captured,

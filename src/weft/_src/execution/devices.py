@@ -71,6 +71,19 @@ def place_of(name: str | None) -> Place:
     """
     if name is None or name == HOST:
         return HOST_PLACE
+    key = (name, flags.execution, names.cpus)
+    found = _known.get(key)  # asked for every op in a scope
+    if found is None:
+        found = _find(name)
+        if found.backend is not None:
+            _known[key] = found
+    return found
+
+
+_known: dict[tuple[str, str, int], Place] = {}
+
+
+def _find(name: str) -> Place:
     match = _NAME.fullmatch(name)
     parts = {} if match is None else match.groupdict()
     elsewhere = parts.get("job") not in (None, "localhost") or any(

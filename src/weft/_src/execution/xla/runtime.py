@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from weft._src.errors import UnavailableError, UnimplementedError
+from weft._src.execution import devices
 from weft._src.execution.native.machine import cache
 
 _INSTALL = "Install it with: pip install 'weft[xla]'"
@@ -28,6 +30,9 @@ def _jax() -> Any:
     """The module, set up: programs that took long to compile are kept beside Weft's own code."""
     import jax
 
+    if devices.names.cpus > 1:  # each is a device; jax looks for them when it is used first
+        with contextlib.suppress(RuntimeError):
+            jax.config.update("jax_num_cpu_devices", devices.names.cpus)
     folder, config = cache.folder(), jax.config
     if folder is not None and getattr(config, "jax_compilation_cache_dir") is None:  # noqa: B009
         config.update("jax_compilation_cache_dir", str(folder / "xla"))
@@ -37,7 +42,7 @@ def _jax() -> Any:
 
 def count_gpus() -> int:
     """How many GPUs jax finds; 0 without jax."""
-    if importlib.util.find_spec("jax") is None:
+    if "jax" not in sys.modules and importlib.util.find_spec("jax") is None:
         return 0
     return sum(device.platform == "gpu" for device in _jax().devices())
 
@@ -45,6 +50,12 @@ def count_gpus() -> int:
 def device(kind: str, index: int) -> Any:
     """The device of jax of a kind ("cpu" or "gpu") and a number, among those of this process."""
     return _jax().local_devices(backend=kind)[index]
+
+
+def device_of(name: str) -> Any:
+    """The device of jax that has a full name, such as ".../device:GPU:1"."""
+    kind, _, number = name.rpartition("/device:")[2].partition(":")
+    return device(kind.lower(), int(number or 0))
 
 
 def usual_device() -> Any:

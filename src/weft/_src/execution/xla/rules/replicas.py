@@ -12,6 +12,7 @@ from jax.sharding import Mesh, PartitionSpec
 from weft._src.core.random_numbers.stream_state import REPLICA_BITS
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.loops.values import NotCompilableError
+from weft._src.execution.xla import runtime
 from weft._src.execution.xla.lowering import Cell, Lowering, Value, spec_of
 from weft._src.execution.xla.rules import lowers
 from weft._src.execution.xla.stack_values import StackValue
@@ -75,13 +76,22 @@ def _replica_run(lowering: Lowering, node: Node, *inputs: Value) -> Sequence[Any
         raise NotCompilableError("replicas get arguments of different shapes", node)
     run = Replicas(lowering, graph, inputs[n * count :], n)
     stacked = [jnp.stack([jnp.asarray(x) for x in xs]) for xs in zip(*parts, strict=True)]
-    out, state, bad, full = run(stacked)
+    out, state, bad, full = run(stacked, _devices(node))
     lowering.state.update(state)
     if run.checks:
         lowering.check(jnp.any(bad))
     if run.grows:
         lowering.check_room(jnp.any(full))
     return [x[i] for i in range(n) for x in out]
+
+
+def _devices(node: Node) -> list[Any]:
+    """The devices of jax that the replicas run on."""
+    names = node.attrs["program"].devices
+    try:
+        return [runtime.device_of(name) for name in names]
+    except (IndexError, RuntimeError):
+        raise NotCompilableError(f"jax has not all of the devices {names}", node) from None
 
 
 class Replicas:
@@ -100,18 +110,13 @@ class Replicas:
         self.alike = [c.key for c in cells if c.apart is None and not c.is_stream]
         self.checks = self.grows = False
 
-    def __call__(self, arguments: list[Any]) -> Any:
-        devices = jax.devices()
-        if len(devices) < self._n:
-            raise NotCompilableError(
-                f"there are {self._n} replicas and {len(devices)} devices of jax"
-            )
+    def __call__(self, arguments: list[Any], devices: list[Any]) -> Any:
         state = self._around.state
         alike = {key: jnp.asarray(state[key]) for key in self.alike}
         apart = {key: jnp.asarray(state[key]) for key in self.apart}
         streams = {key: self._spread(jnp.asarray(state[key])) for key in self.streams}
         plain = [None if isinstance(x, Cell) else jnp.asarray(x) for x in self._captured]
-        spread = self.spread(Mesh(devices[: self._n], (AXIS,)))
+        spread = self.spread(Mesh(devices, (AXIS,)))
         out, alike, apart, bad, full = spread(alike, apart | streams, arguments, plain)
         for key in self.streams:  # they all have moved on alike
             apart[key] = apart[key][0]
