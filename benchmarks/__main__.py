@@ -33,8 +33,8 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers, recurrent, compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, saving,
-    keras_training, saved_models,
+    transformers, recurrent, compiling, choices, ops, sweep, strings, image, lookup, examples,
+    datasets, saving, keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Keras' LSTM and GRU, forward and backward, beside Keras on TensorFlow, torch and JAX.
 
 A ratio is the time of the best peer to Weft's: the libraries take turns, and the best of some short
-rounds counts. Weft and TensorFlow run Keras' layer with a tape around it, torch `nn.LSTM`, JAX a scan
-over the same cell. With `--threads 1` processor time is compared.
+rounds counts. Weft and TensorFlow run Keras' layer with a tape around it, torch `nn.LSTM`, JAX a
+scan over the same cell. With `--threads 1` processor time is compared.
 """
 
 from __future__ import annotations
