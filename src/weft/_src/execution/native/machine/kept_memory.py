@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sys
 from typing import Any
 
 from weft._src.execution.native.machine import llvm
@@ -239,7 +240,8 @@ def array_new() -> int:
     }
     words |= {
         "count": _BLOCKS, "least": LEAST, "most": _most_kept(), "huge": _HUGE,
-        "huge twice": 2 * _HUGE, "advice": _ADVICE, "handler": id(capsule),
+        "huge twice": 2 * _HUGE if sys.platform == "linux" else 1 << 62, "advice": _ADVICE,
+        "handler": id(capsule),
         "set handler": table[_SET_HANDLER], "array new": table[94],
     }  # fmt: skip
     code = llvm.MachineCode(llvm.plain_code(filled(_TEXT, words)))

@@ -55,9 +55,11 @@ if TYPE_CHECKING:
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
 # With many rows that lie as tiles read them, there may be more: BLAS took 4 to 20 % longer.
 _MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
+_LEAST_OF_VECTORS = 4_000  # multiplications, if the right side need not be arranged
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _COPY_FROM = 64  # rows from which stripes of the right side pay
+_UNCOPIED = 32 << 10  # bytes of a right side that stays in a first-level cache as it is
 
 
 def product(
@@ -83,7 +85,7 @@ def product(
     b, strided_b = _batched(in_memory(b), batch)
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
-    if _suits_tiles(a.dtype, m, n, k, ta=ta):
+    if _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
         lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
@@ -97,7 +99,8 @@ def _tiles(
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    right = panels(lowering, b, tb=turned[1], copy=m >= _COPY_FROM, rows=min(m, LINE_ROWS))
+    copy = m >= _COPY_FROM and k * n * b.dtype.size > _UNCOPIED
+    right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, LINE_ROWS))
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
@@ -131,14 +134,15 @@ def _tiles(
     return Tiles(a, b, result, parts)
 
 
-def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool) -> bool:
+def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool, tb: bool) -> bool:
     """Whether vector code of our own is faster than BLAS and than simple loops."""
     if dtype not in (dtypes.float32, dtypes.float64):
         return False
     if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
         return False
     most = _MOST if ta or m < _MANY_ROWS else _MOST_OF_MANY
-    return _LEAST < m * n * k <= most
+    least = _LEAST if tb or n % lanes_of(dtype) else _LEAST_OF_VECTORS
+    return least < m * n * k <= most
 
 
 def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:
