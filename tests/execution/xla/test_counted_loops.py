@@ -69,8 +69,8 @@ def test_a_counter_that_wraps_goes_on() -> None:
 
     check_program(body, normal(2))
 
-    def plain(x: Any) -> Any:  # 100, 120, -116, ... 124, -112, ...: until it meets 127
-        i, turns = tf.constant(100, tf.int8), tf.constant(0)
+    def plain(x: Any) -> Any:  # 101, 110, 119, -128, ...: until it meets 127, in 202 turns
+        i, turns = tf.constant(101, tf.int8), tf.constant(0)
         while i < 127:
             i = i + 9
             turns += 1
