@@ -148,9 +148,7 @@ class _Loop:
         found = [steady(body, i, x) for i, x in enumerate(initial)]
         self._times = turns_of(node, list(inputs), found)
         self._steady = [
-            s
-            if s is not None and self._times is not None and stays_in_range(s, x, self._times)
-            else None
+            s if s is not None and _is_steady(s, x, self._times) else None
             for s, x in zip(found, initial, strict=True)
         ]
         # XLA counts the turns of a loop itself, and takes a counter that wraps for one that does
@@ -160,7 +158,7 @@ class _Loop:
             for s, x in zip(found, initial, strict=True)
         ]
         self._turn: Any = None  # the number of the turn that is being traced, if there is one
-        self._kinds = [x.dtype if isinstance(x, np.ndarray) else None for x in initial]
+        self._kinds: list[Any] = [x.dtype if isinstance(x, np.ndarray) else None for x in initial]
         self.checks = self.grows = False
         self._fits = True
         self._start = [
