@@ -57,6 +57,28 @@ def test_counters_that_leave_their_dtype(dtype: tf.DType) -> None:
     check_program(body, normal(2))
 
 
+def test_a_counter_that_wraps_goes_on() -> None:
+    def body(x: Any) -> Any:
+        i, turns = tf.constant(100, tf.int8), tf.constant(0)
+        while i < 127:
+            i = i + 20
+            turns += 1
+            if turns == 30:
+                break
+        return x + tf.cast(i, tf.float32), turns
+
+    check_program(body, normal(2))
+
+    def plain(x: Any) -> Any:  # 101, 110, 119, -128, ...: until it meets 127, in 202 turns
+        i, turns = tf.constant(101, tf.int8), tf.constant(0)
+        while i < 127:
+            i = i + 9
+            turns += 1
+        return x, i, turns
+
+    check_program(plain, normal(2))
+
+
 def test_lists_in_loops_and_their_gradients() -> None:
     def body(x: Any) -> Any:
         with tf.GradientTape() as tape:

@@ -18,7 +18,7 @@ from weft._src.distribute.process_group import ProcessGroup
 from weft._src.distribute.replicated import Replicas, along
 from weft._src.distribute.values import InputContext, ValueContext
 from weft._src.distribute.variables import HOW, MirroredVariable, OnReadVariable, creator_for
-from weft._src.distribute.workers import heartbeat_seconds, share_of
+from weft._src.distribute.workers import heartbeat_seconds, saved_together, share_of
 from weft._src.execution.devices import names
 
 
@@ -43,6 +43,9 @@ class WorkersOnReadVariable(OnReadVariable):
 
     def _read_now(self) -> EagerTensor:
         return self._together(super()._read_now())  # type: ignore[return-value]
+
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return saved_together(self)
 
     def assign(self, value: Any, *args: Any, **kwargs: Any) -> Any:
         """Sets the value; outside of replicas each process gets its share of a sum.

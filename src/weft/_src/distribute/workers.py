@@ -67,6 +67,19 @@ class WorkerVariable(Variable, DistributedValues):
     def _read_now(self) -> EagerTensor:
         return self._together(super()._read_now())  # type: ignore[return-value]
 
+    def _serialize_to_tensors(self) -> dict[str, Any]:
+        return saved_together(self)
+
+
+def saved_together(variable: Variable) -> dict[str, Any]:
+    """What a checkpoint keeps of a variable that all workers have a value of: these, combined.
+
+    So all workers have to save, as in TensorFlow; each gets its share when it is restored.
+    """
+    if HOW.get(variable.aggregation) is None:
+        return {"VARIABLE_VALUE": variable}
+    return {"VARIABLE_VALUE": variable._read_now()}
+
 
 def join_job(addresses: Sequence[str], number: int, options: Any) -> tuple[ProcessGroup, int]:
     """Takes part in a job as one of its processes: the group, and the number of this one."""

@@ -148,13 +148,17 @@ class _Loop:
         found = [steady(body, i, x) for i, x in enumerate(initial)]
         self._times = turns_of(node, list(inputs), found)
         self._steady = [
-            s
-            if s is not None and self._times is not None and stays_in_range(s, x, self._times)
-            else None
+            s if s is not None and _is_steady(s, x, self._times) else None
+            for s, x in zip(found, initial, strict=True)
+        ]
+        # XLA counts the turns of a loop itself, and takes a counter that wraps for one that does
+        # not. It does not recognise one that is carried in another dtype.
+        self._wraps = [
+            s is not None and self._times is None and isinstance(x, np.ndarray)
             for s, x in zip(found, initial, strict=True)
         ]
         self._turn: Any = None  # the number of the turn that is being traced, if there is one
-        self._kinds = [x.dtype if isinstance(x, np.ndarray) else None for x in initial]
+        self._kinds: list[Any] = [x.dtype if isinstance(x, np.ndarray) else None for x in initial]
         self.checks = self.grows = False
         self._fits = True
         self._start = [
@@ -205,6 +209,8 @@ class _Loop:
 
     def _carried(self, i: int, value: Any) -> Any:
         """What is carried of a loop variable: not what the number of the turn tells."""
+        if self._wraps[i]:
+            return value.astype(_other(self._kinds[i]))
         if self._steady[i] is None:
             return value
         return value.replace(length=None) if isinstance(value, StackValue) else None
@@ -212,6 +218,8 @@ class _Loop:
     def _in_turn(self, inner: Lowering, i: int, value: Any, turn: Value) -> Any:
         """A loop variable as it is in a turn."""
         found = self._steady[i]
+        if self._wraps[i]:
+            return value.astype(self._kinds[i])
         if found is None:
             return value
         assert self._times is not None
@@ -228,6 +236,8 @@ class _Loop:
         """What is carried after the last turn, with what the number of turns tells."""
         out = list(values)
         for i, found in enumerate(self._steady):
+            if self._wraps[i]:
+                out[i] = out[i].astype(self._kinds[i])
             if found is None:
                 continue
             assert self._times is not None
@@ -289,6 +299,11 @@ class _Loop:
             inner.check_room(value.length > most)
         hidden = None if value.hidden is None else value.hidden[:most]
         return value.replace(items=jax.tree.map(lambda x: x[:most], value.items), hidden=hidden)
+
+
+def _other(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Another dtype that tells all numbers of one apart."""
+    return np.dtype(np.uint64 if dtype == np.int64 else np.int64)
 
 
 def _is_steady(found: Steady, start: Value, times: int | None) -> bool:

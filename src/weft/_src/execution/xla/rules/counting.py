@@ -101,12 +101,12 @@ def turns_of(node: Node, inputs: list[Any], found: list[Steady | None]) -> int |
         limit = int(value) if isinstance(value, np.ndarray) and value.ndim == 0 else None
     if counter is None or limit is None:
         return None
-    # A list that would be emptied before the end, or a number that leaves its dtype, is not steady;
-    # the loop looks at that, as it needs the number of turns for it.
     is_up = test.op is less_op
     if counter.step * (1 if is_up else -1) < 1:
         return None
-    return len(range(counter.start, limit, counter.step))
+    turns = len(range(counter.start, limit, counter.step))
+    # One that leaves its dtype begins at the other end, and does not stop there.
+    return turns if stays_in_range(counter, inputs[position], turns) else None
 
 
 def stays_in_range(found: Steady, start: Value, turns: int) -> bool:
