@@ -543,7 +543,8 @@ def sort(
     Args:
       a: an array, number or (nested) list; not complex. False comes before True.
       axis: the axis, -1 for the last one; None takes the array as flat.
-      kind, order: accepted for compatibility.
+      kind: accepted for compatibility.
+      order: accepted for compatibility.
 
     Returns:
       A tensor of the shape and dtype of `a`, a vector if `axis` is None.
@@ -574,7 +575,8 @@ def argsort(
     Args:
       a: an array, number or (nested) list; not complex. False comes before True.
       axis: the axis, -1 for the last one; None takes the array as flat.
-      kind, order: accepted for compatibility.
+      kind: accepted for compatibility.
+      order: accepted for compatibility.
 
     Returns:
       An int64 tensor of the shape of `a`, a vector if `axis` is None.
