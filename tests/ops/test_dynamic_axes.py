@@ -156,6 +156,8 @@ def test_what_has_to_be_known() -> None:
         tf.function(lambda x, i: tf.stack([x, x], i))(tf.constant(X), tf.constant(0))
     with pytest.raises(tf.errors.ShapeError, match="numbers of axes|axes and shifts"):
         tf.function(lambda x, i: tf.roll(x, [1, 2], [i]))(tf.constant(X), tf.constant(0))
+    with pytest.raises(TypeError, match="tensordot: how many axes are summed must be known"):
+        tf.function(lambda x, n: tf.tensordot(x, x, n))(tf.constant(X), tf.constant(0))
     spec = [tf.TensorSpec(None), AXIS]
     with pytest.raises(tf.errors.ShapeError, match="needs a known rank"):
         tf.function(tf.reduce_sum, input_signature=spec).get_concrete_function()

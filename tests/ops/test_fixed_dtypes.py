@@ -85,6 +85,8 @@ def test_what_lu_took_apart() -> None:
             function(tf.stack([packed, packed]), rows)
     with pytest.raises(tf.errors.InvalidArgumentError, match="perm must name each row once"):
         tf.linalg.lu_reconstruct(packed, [1, 1])
+    traced = tf.function(lambda m: tf.linalg.lu_reconstruct(m, [1, 0]))
+    np.testing.assert_allclose(traced(packed), [[1, 2], [3, 4]])
     with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
         tf.linalg.lu([[np.nan, 1.0], [1.0, 2.0]])
 
@@ -93,6 +95,13 @@ def test_boxes_that_are_not_finite() -> None:
     for run in (tf.image.crop_and_resize, tf.function(tf.image.crop_and_resize)):
         with pytest.raises(tf.errors.InvalidArgumentError, match="boxes must be finite"):
             run(IMAGES, tf.constant([[0.0, np.nan, 1.0, 1.0]]), tf.constant([0]), [2, 2])
+
+
+def test_shapes_of_sampled_products() -> None:
+    mat = tf.ones([2, 2])
+    for run in (tf.sparse.sampled_addmm, tf.function(tf.sparse.sampled_addmm)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="dense_shape must be the shape"):
+            run(tf.constant([[0, 1]]), tf.constant([1.0]), tf.constant([2, 3]), mat, mat)
 
 
 def test_lists_of_strides() -> None:

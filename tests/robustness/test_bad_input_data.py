@@ -55,6 +55,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "filter": {"predicate": positive},
     "take_while": {"predicate": positive},
     "unique": {},
+    "rejection_resample": {"class_func": lambda x: x % 2, "target_dist": [0.5, 0.5]},
     "scan": {"initial_state": np.int64(0), "scan_func": lambda s, x: (s, x)},
     "ignore_errors": {},
     "reduce": {"initial_state": np.int64(0), "reduce_func": same},
@@ -109,6 +110,15 @@ FILES: dict[str, dict[str, Any]] = {
     },
     "parse_single_example": {
         "serialized": b"", "features": {"a": tf.io.FixedLenFeature([], tf.int64, 1)},
+    },
+    "decode_proto": {
+        "bytes": [tf.train.Int64List(value=[1, 2]).SerializeToString()],
+        "message_type": "tensorflow.Int64List", "field_names": ["value"],
+        "output_types": [tf.int64],
+    },
+    "encode_proto": {
+        "sizes": [[1]], "values": [tf.constant([[1, 2]], tf.int64)], "field_names": ["value"],
+        "message_type": "tensorflow.Int64List",
     },
     "parse_tensor": {"serialized": tf.io.serialize_tensor(1).numpy(), "out_type": tf.int32},
     "read_file": {"filename": __file__},

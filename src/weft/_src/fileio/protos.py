@@ -43,6 +43,8 @@ class DecodeProtoV2(NamedTuple):
 
 
 def _fields(op: str, names: Sequence[str], message_type: str, source: bytes) -> list[FieldInfo]:
+    if not isinstance(message_type, str):
+        raise TypeError(f"{op}: message_type must be a string, got {message_type!r}.")
     known = descriptors.message(op, message_type, source)
     for name in names:
         if name not in known:
@@ -72,6 +74,12 @@ def _names(op: str, field_names: Sequence[str]) -> tuple[str, ...]:
     ):
         raise TypeError(f"{op}: field_names must be a list of strings, got {field_names!r}.")
     return tuple([name if isinstance(name, str) else name.decode() for name in field_names])
+
+
+def _listed(op: str, items: Any, name: str) -> list[Any]:
+    if not isinstance(items, (list, tuple)):
+        raise TypeError(f"{op}: {name} must be a list, got {items!r}.")
+    return list(items)
 
 
 def _source(op: str, descriptor_source: str | bytes) -> bytes:
@@ -180,6 +188,8 @@ def decode_proto(
     (array([2, 1], dtype=int32), [[1, 2], [3, 0]])
     """
     op = "decode_proto"
+    if not isinstance(message_format, str):
+        raise TypeError(f"{op}: message_format must be a string, got {message_format!r}.")
     if message_format == "text":
         raise UnsupportedError(
             f"{op}: messages as text are not read. Parse them with google.protobuf.text_format, "
@@ -190,7 +200,7 @@ def decode_proto(
             None, None, f"{op}: message_format must be 'binary' or 'text', got {message_format!r}."
         )
     names, source = _names(op, field_names), _source(op, descriptor_source)
-    types = tuple([dtypes.as_dtype(dtype) for dtype in output_types])
+    types = tuple([dtypes.as_dtype(t) for t in _listed(op, output_types, "output_types")])
     if len(types) != len(names):
         raise InvalidArgumentError(
             None, None, f"{op}: there are {len(names)} field_names, but {len(types)} output_types."
@@ -302,7 +312,7 @@ def encode_proto(
     """
     op = "encode_proto"
     names, source = _names(op, field_names), _source(op, descriptor_source)
-    given = [convert_to_tensor(value) for value in values]
+    given = [convert_to_tensor(value) for value in _listed(op, values, "values")]
     if not names or len(given) != len(names):
         raise InvalidArgumentError(
             None,

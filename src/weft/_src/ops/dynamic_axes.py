@@ -258,6 +258,8 @@ def split(x: Tensor, sizes: TensorLike, axis: TensorLike, num: int | None) -> li
 
 def reverse(x: Tensor, axis: TensorLike) -> Tensor:
     """The order reversed along axes that are computed; how many there are need not be known."""
+    if convert_to_tensor(axis).shape == [0]:
+        return x
     return reverse_by_op(x, convert_to_tensor(axis, dtype_hint=int32))
 
 
@@ -271,6 +273,10 @@ def roll(x: Tensor, shift: Tensor, axis: TensorLike) -> Tensor:
 
 def tensordot(a: Tensor, b: Tensor, axes: Sequence[TensorLike]) -> Tensor:
     """A product summed over axes that are computed; how many they are is known."""
+    if isinstance(axes, Tensor) and axes.shape.rank == 0:
+        raise TypeError(
+            f"tensordot: how many axes are summed must be known while tracing, got {axes!r}."
+        )
     moved, counts = [], []
     for x, axis in zip((a, b), axes, strict=True):
         rank = _rank("tensordot", x)

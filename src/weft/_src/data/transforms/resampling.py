@@ -40,6 +40,7 @@ def rejection_resample(
     Raises:
       ShapeError: if the distributions are no vectors of one length.
       DTypeError: if they are not floating.
+      TypeError: if `class_func` cannot be called.
 
     >>> bits = tf.data.Dataset.from_tensor_slices([0, 1] * 100)
     >>> resample = tf.data.experimental.rejection_resample(
@@ -49,6 +50,8 @@ def rejection_resample(
     {1}
     """
     op = "rejection_resample"
+    if not callable(class_func):
+        raise TypeError(f"{op}: class_func must be callable, got {class_func!r}.")
     target = _distribution(op, target_dist, "target_dist")
     initial = None if initial_dist is None else _distribution(op, initial_dist, "initial_dist")
     if initial is not None and initial.shape != target.shape:
@@ -126,6 +129,7 @@ class ResamplingMethods(DatasetBase):
         Raises:
           ShapeError: if the distributions are no vectors of one length.
           DTypeError: if they are not floating.
+          TypeError: if `class_func` cannot be called.
 
         >>> bits = tf.data.Dataset.from_tensor_slices([0, 1] * 100)
         >>> ones = bits.rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5])

@@ -266,7 +266,8 @@ def lu_reconstruct(
     packed, rows = _taken_apart("lu_reconstruct", lower_upper, perm)
     numbers = ranges.range(shapes.shape(rows)[-1], dtype=rows.dtype)
     text = "lu_reconstruct: perm must name each row once"
-    require(lambda p: comparison.equal(order.sort(p), numbers), [rows], text, ["perm"])
+    both, names = [rows, numbers], ["perm", "rows"]
+    require(lambda p, n: comparison.equal(order.sort(p), n), both, text, names)
     return _rows_back(products.matmul(*triangles(packed)), rows)
 
 

@@ -7,9 +7,10 @@ from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import static
-from weft._src.ops.arrays import shape as shapes
+from weft._src.ops import rules, static
+from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
 from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.linalg import products
@@ -99,13 +100,14 @@ def sampled_addmm(
                 f"{op}: indices, mat1 and mat2 must have the same known rank, at least 2; {name} "
                 f"has shape {x.shape}."
             )
+    rules.check_rank(op, shape.spec, 1, name="dense_shape")
     known = static.static_value(shape)
     outer = left.shape[-2:-1].concatenate(right.shape[-1:])
+    text = f"{op}: dense_shape must be the shape of products of mat1 and mat2"
     if known is not None and not outer.is_compatible_with(known.tolist()):
-        raise ShapeError(
-            f"{op}: dense_shape is {known.tolist()}, but products of mat1 and mat2 have shape "
-            f"{outer}."
-        )
+        raise ShapeError(f"{text}, {outer}, got {known.tolist()}.")
+    sizes = joining.stack([shapes.shape(left)[-2], shapes.shape(right)[-1]])
+    require(comparison.equal, [shape, sizes], text, ["dense_shape", "shape of products"])
     batch = rank - 2  # type: ignore[operator]
     rows = gathering.gather(left, places[..., 0], axis=batch, batch_dims=batch)
     turned = products.matrix_transpose(right)
