@@ -197,9 +197,13 @@ def test_convolutions_over_one_and_three_axes() -> None:
 def test_no_images_or_channels(shape: tuple[int, ...]) -> None:
     x = np.zeros(shape, np.float32)
     check(_with_gradients(lambda x: tf.nn.max_pool(x, 2, 2, "SAME")), x)
-    filters = np.ones((2, 2, shape[-1], 2), np.float32)
+
+
+def test_a_convolution_of_no_images() -> None:
     check(
-        _with_gradients(lambda x, f: tf.nn.depthwise_conv2d(x, f, [1, 1, 1, 1], "SAME")), x, filters
+        _with_gradients(lambda x, f: tf.nn.depthwise_conv2d(x, f, [1, 1, 1, 1], "SAME")),
+        np.zeros((0, 4, 5, 3), np.float32),
+        np.ones((2, 2, 3, 2), np.float32),
     )
 
 
