@@ -115,7 +115,10 @@ class Allocator:
         }
 
     def _take(self, alignment: int, nbytes: int) -> int:
-        pages = _Pages.of(nbytes)
+        try:
+            pages = _Pages.of(nbytes)
+        except OSError:  # machine code has a place where it looks for that, C callbacks have none
+            return 0
         is_scratch = nbytes == self._scratch_bytes and bool(self._guards)
         offset = PAGE if is_scratch else pages.place(-(-nbytes // alignment) * alignment)
         for guard in self._guards if is_scratch else ():
