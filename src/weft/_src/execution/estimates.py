@@ -20,6 +20,8 @@ _LOADING = 0.15  # seconds until LLVM and the compiler are there
 _COMPILER = "weft._src.execution.native.driver"
 _PER_GRAPH, _PER_KIND, _PER_NODE = 0.03, 0.007, 0.00013
 _PER_CHARACTER, _CHARACTERS_OF_ANY = 5e-6, 6_000  # LLVM's seconds, for what is beyond the usual
+_PER_FUNCTION = 0.015  # of the library, that nobody has called before
+_OVERDUE = 0.25
 _ADVANCING = 0.7  # of the time that passes is spent by the compiler: it need not be waited for
 
 
@@ -72,10 +74,11 @@ class Compilation:
         if hasattr(time, "pthread_getcpuclockid"):
             self._clock = time.pthread_getcpuclockid(threading.get_ident())
 
-    def code_is_written(self, characters: int) -> None:
-        """The length of the code says what LLVM will take."""
+    def code_is_written(self, characters: int, functions: int = 0) -> None:
+        """The length of the code, and what it calls, say what LLVM will take."""
         length = max(0, characters - _CHARACTERS_OF_ANY)
-        self.expected = self.done + _PER_CHARACTER * length * experience.factor
+        seconds = _PER_CHARACTER * length + _PER_FUNCTION * functions
+        self.expected = self.done + seconds * experience.factor
 
     def end(self) -> None:
         """It has been done: later estimates are better."""
@@ -95,8 +98,12 @@ class Compilation:
 
     @property
     def left(self) -> float:
-        """Seconds of work that are still to be done."""
-        return max(self.expected - self.done, 0.0)
+        """Seconds of work that are still to be done.
+
+        What takes longer than was thought goes on for a while: a part of what it took so far.
+        """
+        done = self.done
+        return max(self.expected - done, _OVERDUE * done)
 
     @property
     def advances(self) -> bool:

@@ -15,7 +15,7 @@ from weft._src.execution.native.front.segments import LEAST_NODES, Splitter
 from weft._src.execution.native.front.specialize import specialize
 from weft._src.execution.native.front.translate import Translation, translate
 from weft._src.execution.native.loops.values import NotCompilableError as NotCompilableError
-from weft._src.execution.native.machine import cache, llvm, outside, pool, support
+from weft._src.execution.native.machine import cache, library, llvm, outside, pool, support
 from weft._src.execution.native.machine.executable import Executable
 from weft._src.execution.native.machine.trampoline import full_text
 from weft._src.execution.numpy.plan import NumpyPlan
@@ -24,7 +24,7 @@ from weft._src.graph.passes import optimize
 from weft._src.graph.passes.attention import fuse_attention
 from weft._src.ops.registry import Op
 
-Told = Callable[[int], None]
+Told = Callable[[int, int], None]
 _RESOURCE = TensorSpec.of(dtypes.resource, ())
 
 
@@ -67,7 +67,7 @@ class Compiled(Executable):
         self.left_out: dict[Op, str] = {}
         self.text = full_text(translation)
         if told is not None:
-            told(len(self.text))
+            told(len(self.text), library.count_missing(self.text))
         self.steps = translation.program.steps
         if translation.program.uses_pool:
             pool.start()
@@ -194,7 +194,8 @@ def compile_graph(
       graph: what is compiled.
       values: of its inputs, or things with their dtypes and shapes.
       whole: whether NumPy may only look after random streams.
-      told: called with the length of the code when LLVM begins, if it is one piece.
+      told: called when LLVM begins, if the code is one piece: with its length, and the number of
+        functions of the library that are compiled as well.
     """
     with progress.shown(graph.name):
         return _compiled(graph, values, whole, told)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from weft._src.execution.native.machine import llvm
 
 _loaded: dict[str, llvm.MachineCode] = {}
+_patterns: list[re.Pattern[bytes]] = []
 
 
 def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) -> None:
@@ -23,6 +24,7 @@ def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) 
       finished: whether its loops are written as they are to run (`llvm.finished_code`).
     """
     pattern = re.compile(symbols.encode() + rb"\b")
+    _patterns.append(pattern)
 
     def provide(code: bytes) -> None:
         for found in pattern.finditer(code):
@@ -35,6 +37,13 @@ def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) 
                     _loaded[symbol] = made
 
     llvm.providers.append(provide)
+
+
+def count_missing(text: str) -> int:
+    """How many functions that a module calls have to be compiled first, or taken from disk."""
+    code = text.encode()
+    called = {found.group().decode() for pattern in _patterns for found in pattern.finditer(code)}
+    return len(called - _loaded.keys())
 
 
 def address(symbol: str) -> int | None:
