@@ -18,6 +18,7 @@ from benchmarks import (
     image,
     keras_training,
     lookup,
+    lowered,
     native,
     ops,
     pipelines,
@@ -34,7 +35,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers, recurrent,
+    transformers, recurrent, lowered,
     compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
     keras_training, saved_models,
     time_to_result,
