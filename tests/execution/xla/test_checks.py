@@ -107,3 +107,46 @@ def test_raise_in_a_branch() -> None:
     assert positive(tf.constant(4.0)).numpy() == 2.0
     with pytest.raises(ValueError, match="negative"):
         positive(tf.constant(-4.0))
+
+
+@pytest.mark.parametrize("where", ["before", "between", "after"])
+def test_values_that_are_stored_and_used_again(where: str) -> None:
+    """The old value is chosen where one is stored, so later ones are made of that; and kept."""
+    start = np.arange(6, dtype=np.float32).reshape(2, 3)
+    v, w = tf.Variable(start), tf.Variable(10 * start)
+    rows = tf.constant(MATRIX)
+
+    @tf.function
+    def step(i: tf.Tensor) -> tf.Tensor:
+        picked = tf.gather(rows, i)[0] if where == "before" else 1.0
+        v.assign(v * 2.0 + picked)
+        if where == "between":
+            picked = tf.gather(rows, i)[0]
+        w.assign_sub(v + picked)
+        v.assign(v + w)
+        if where == "after":
+            picked = tf.gather(rows, i)[0]
+        return tf.reduce_sum(v) + picked
+
+    tf.config.execution = "numpy"
+    expected = step(tf.constant(2)).numpy(), v.numpy(), w.numpy()
+    tf.config.execution = "xla"
+    v.assign(start)
+    w.assign(10 * start)
+    on_xla = tf.function(step.python_function)
+    got = on_xla(tf.constant(2)).numpy(), v.numpy(), w.numpy()
+    for x, y in zip(got, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+    program = plan_of(on_xla, tf.constant(2)).program
+    before = v.numpy(), w.numpy()
+    out, failed = program._run(program_values(on_xla, 4))
+    assert out is None
+    assert failed[0]
+    np.testing.assert_array_equal(v.numpy(), before[0])
+    np.testing.assert_array_equal(w.numpy(), before[1])
+
+
+def program_values(function: Any, number: int) -> list[Any]:
+    """What the program of a function is given, for an integer as argument."""
+    concrete = function.get_concrete_function(tf.constant(number))
+    return [np.asarray(number, np.int32), *concrete._captured_values]

@@ -124,3 +124,28 @@ def test_importing_weft_and_calling_functions_does_not_import_jax() -> None:
     )
     done = run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_arrays_that_come_twice_and_others_in_between() -> None:
+    """jax keeps an array that comes again; it must not be taken for the next one."""
+    double = tf.function(lambda x, y: x * 2.0 + y)
+    first, second, third = [tf.constant([float(k), 3.0]) for k in (1, 5, 7)]
+    for x, y in [(first, second)] * 3 + [(second, first)] * 3 + [(first, third), (first, second)]:
+        np.testing.assert_array_equal(double(x, y).numpy(), 2.0 * x.numpy() + y.numpy())
+
+
+def test_variables_that_somebody_else_writes_in_between() -> None:
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+
+    @tf.function
+    def step() -> tf.Tensor:
+        v.assign(v + w)
+        return v + 0.0
+
+    for k in range(4):
+        before = v.numpy()
+        np.testing.assert_array_equal(step().numpy(), before + w.numpy())
+        if k == 2:
+            w.assign(10.0)
+            v.assign([5.0, 6.0])
+    np.testing.assert_array_equal(v.numpy(), [15.0, 16.0])

@@ -39,7 +39,7 @@ class XlaPlan:
     def __call__(self, *values: Any) -> Any:
         if self.program is None:
             return self._in_segments(values)
-        if not are_variables(values, self._cells):
+        if not self.program.is_usual(values) and not are_variables(values, self._cells):
             return self._without_values(values)
         try:
             return self.program(*values)

@@ -16,6 +16,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.dtypes import DType
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import Tensor
 from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.xla import namespace
 from weft._src.execution.xla.rules import rule_of
@@ -64,6 +65,10 @@ class Lowering:
         self.bounds: dict[int, tuple[Value, int, int]] = {}
         self.bad: Any = None  # whether a check failed, a scalar; None without checks
         self.full: Any = None  # whether a list grew out of its memory
+        # The values that variables had before, if these are what they have after a check failed.
+        self.originals: dict[int, Any] = {}
+        self._kept: dict[int, tuple[Any, Any, Any]] = {}  # what `store` saw to, for which bits
+        self._replaced: dict[int, Any] = {}  # values of tensors from the next node on
 
     def nested(self) -> Lowering:
         """For a graph inside of this one: it sees the variables, and notes its own checks."""
@@ -91,6 +96,39 @@ class Lowering:
         """Notes that a list needs more memory than was guessed."""
         self.full = _either(self.full, full)
 
+    def failed(self) -> Any:
+        """Whether what was noted so far makes the results worthless; None if nothing was."""
+        return self.bad if self.full is None else _either(self.bad, self.full)
+
+    # --- variables ---------------------------------------------------------------------------
+
+    def store(self, key: int, value: Value) -> Value:
+        """Makes a value that of a variable, and gives what the variable has now.
+
+        A check that has failed keeps the old value, already here: what comes later then uses the
+        value that is stored. With a choice at the end of the program both would be needed, the old
+        one longer than its memory is free: XLA would copy it, and compute the new one twice.
+        """
+        failed = self.failed()
+        if failed is not None and key in self.originals:
+            value = jnp.where(failed, self.originals[key], value)
+            self._kept[key] = (value, self.bad, self.full)
+        self.state[key] = value
+        return value
+
+    def kept(self, key: int) -> Value:
+        """What a variable has after the program: its value from before, if something failed."""
+        value, failed = self.state[key], self.failed()
+        seen = self._kept.get(key)
+        is_kept = seen is not None and all(
+            x is y for x, y in zip(seen, (value, self.bad, self.full), strict=True)
+        )
+        return value if failed is None or is_kept else jnp.where(failed, self.originals[key], value)
+
+    def replace(self, tensor: Tensor, value: Value) -> None:
+        """Gives a tensor another value, for the nodes that follow."""
+        self._replaced[id(tensor)] = value
+
     # --- nodes -------------------------------------------------------------------------------
 
     def run(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -100,6 +138,9 @@ class Lowering:
             results = self.lower(node, [values[id(x)] for x in node.inputs])
             for tensor, value in zip(node.outputs, results, strict=True):
                 values[id(tensor)] = value
+            if self._replaced:
+                values.update(self._replaced)
+                self._replaced.clear()
         return [values[id(tensor)] for tensor in graph.outputs]
 
     def lower(self, node: Node, inputs: list[Value]) -> Sequence[Any]:

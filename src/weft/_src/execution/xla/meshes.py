@@ -94,13 +94,18 @@ class MeshProgram(Program):
         wanted = [_layout_of(origin, values) for origin in self._origins]
         return tuple([self._with_layout(x, y) for x, y in zip(out, wanted, strict=True)])
 
-    def _given(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    def _note_kinds(self, values: Sequence[Any]) -> None:
+        super()._note_kinds(values)
         layouts = [getattr(values[i], "layout", None) for i in self.written]
         if layouts != self._layouts:
             self._layouts = layouts
             self._jitted = self._compiled()
-        written, read, _ = super()._given(values)
-        return written, read, [values[i] for i in self.arrays]
+
+    def _note_usual(self, values: Sequence[Any]) -> None:
+        """Layouts are looked at each time."""
+
+    def _inputs(self, values: Sequence[Any]) -> list[Any]:
+        return [values[i] for i in self.arrays]
 
     def _held(self, cell: VariableCell | RngCell) -> Any:
         if not isinstance(cell, VariableCell):

@@ -46,7 +46,10 @@ def _is_initialized(lowering: Lowering, node: Node, cell: Value) -> Any:
 
 @lowers("assign_variable")
 def _assign(lowering: Lowering, node: Node, cell: Value, value: Value) -> tuple[()]:
-    _store(lowering, node, _cell(node, cell), jnp.asarray(value))
+    stored = _store(lowering, node, _cell(node, cell), jnp.asarray(value))
+    # Who reads the variable has been given the tensor that was assigned.
+    if cell.apart is None and not isinstance(value, np.ndarray):
+        lowering.replace(node.inputs[1], stored)
     return ()
 
 
@@ -59,14 +62,14 @@ def _update(
     return ()
 
 
-def _store(lowering: Lowering, node: Node, cell: Cell, value: Value) -> None:
+def _store(lowering: Lowering, node: Node, cell: Cell, value: Value) -> Value:
     before = lowering.state[cell.key]
     if cell.apart is not None:  # each replica gets its share of a sum, or all of it
         share = (value / before.shape[0]).astype(value.dtype) if cell.apart == "SUM" else value
         value = jnp.broadcast_to(share, before.shape)
     if value.shape != before.shape or value.dtype != before.dtype:
         raise NotCompilableError(f"{cell.name!r} gets another shape or dtype", node)
-    lowering.state[cell.key] = value
+    return lowering.store(cell.key, value)
 
 
 # --- parts ---------------------------------------------------------------------------------------
