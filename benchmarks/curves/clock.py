@@ -35,6 +35,7 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
     names = module.__dict__
     seconds = {"import": _run(job["import"], job["file"], names)}
     after_import = _resident()
+    own_after_import = after_import - _of_files()
     seconds |= {part: _run(job[part], job["file"], names) for part in ("data", "setup")}
     if job["check"]:
         return {"results": _results(job["statement"], job["state"], names)}
@@ -47,6 +48,7 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
         "about": about,
         "peak": most - after_import,
         "most": most,
+        "own": most - _of_files() - own_after_import,
     }
 
 
@@ -54,6 +56,12 @@ def _resident() -> int:
     """Bytes of memory that this process has."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def _of_files() -> int:
+    """Bytes of that which are pages of libraries as they lie on disk, for all who load them."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[2]) * resource.getpagesize()
 
 
 def _run(text: str, file: str, names: dict[str, Any]) -> float:

@@ -51,6 +51,7 @@ class Run:
     about: Any = None
     peak: float = 0.0  # bytes at the most, above those after the import
     most: float = 0.0  # bytes at the most
+    own: float = 0.0  # as `peak`, without pages of libraries, which processes share
     warnings: str = ""
 
     def cell(self, mark: int, with_import: bool) -> Cell:
@@ -94,6 +95,10 @@ class Curves:
     def most(self, library: str) -> float | None:
         """Bytes that a library needed at the most, with all that it had after its import."""
         return self._median([run.most for run in self.runs.get(library, []) if run.most])
+
+    def own(self, library: str) -> float | None:
+        """As `peak`, but for pages of libraries as they lie on disk, which processes share."""
+        return self._median([run.own for run in self.runs.get(library, []) if run.own])
 
     @staticmethod
     def _median(found: list[float]) -> float | None:

@@ -56,7 +56,11 @@ def program_table(curves: Curves, marks: Marks) -> str:
 def _memory(curves: Curves) -> list[str]:
     """What each library needed at the most, above what it had after its import, and in all."""
     lines = []
-    for label, of in (("above the import", curves.peak), ("in all", curves.most)):
+    for label, of in (
+        ("above the import", curves.peak),
+        ("without libraries", curves.own),
+        ("in all", curves.most),
+    ):
         peaks = {library: of(library) for library in curves.runs}
         told = [f"{library} {peak / 2**20:,.0f} MB" for library, peak in peaks.items() if peak]
         lines += [f"  peak {label}: {', '.join(told)}"] if told else []
