@@ -39,6 +39,7 @@ from weft._src.execution.native.machine import llvm
 from weft._src.execution.native.machine.builder import (
     LOOPS_OF_WIDTH,
     OUTER_LOOP,
+    PARALLEL,
     PARALLEL_LOOP,
     SERIAL_LOOP,
     Builder,
@@ -246,7 +247,10 @@ class NestWriter:
         if trailing:
             element = self._accumulate(element, identity, name, t, depth)
         lines = self.b.after[depth] if trailing else self.b.before[depth]
-        self._finish(lines, pointer, t, offset, element, name if scattered else None)
+        # Along an innermost axis that is kept, each iteration has an element of its own. Told so,
+        # LLVM writes no code that compares addresses first: a third less to compile.
+        mark = "" if trailing else f", {PARALLEL}"
+        self._finish(lines, pointer, t, offset, element, name if scattered else None, mark)
 
     def _accumulate(
         self, element: Scalar, identity: Scalar, name: str, t: DType, depth: int
@@ -292,20 +296,24 @@ class NestWriter:
         offset: Scalar,
         element: Scalar,
         combination: str | None,
+        mark: str = "",
     ) -> None:
-        """Stores what the inner loops gave, or combines it with what lies in memory."""
+        """Stores what the inner loops gave, or combines it with what lies in memory.
+
+        `mark` is what LLVM is told of these accesses.
+        """
         kind = memory_type(t)
         b = self.b.appending_to(lines)
         element = element._replace(level=0)
         place = b.address(pointer, kind, offset._replace(level=0))
         if combination is not None:
-            old = b.pure(f"load {kind}, ptr {place.text}, align {alignment(kind)}", kind)
+            old = b.pure(f"load {kind}, ptr {place.text}, align {alignment(kind)}{mark}", kind)
             text = self._combination(
                 combination, t, element.type, b.widened(old, t).text, element.text
             )
             element = b.pure(text, element.type)
         raw = b.narrowed(element, t)
-        lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}")
+        lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}{mark}")
 
     def _fill(self, pointer: str, t: DType, n: int, number: Scalar) -> None:
         """A loop before the nest that sets every element of a buffer, or of a piece of it."""
