@@ -25,6 +25,7 @@ from benchmarks import (
     recurrent,
     saved_models,
     saving,
+    scaling,
     strings,
     sweep,
     time_to_result,
@@ -35,7 +36,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers, recurrent, lowered,
+    transformers, recurrent, lowered, scaling,
     compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
     keras_training, saved_models,
     time_to_result,

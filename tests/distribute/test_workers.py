@@ -25,14 +25,14 @@ from weft._src.distribute.process_group import ProcessGroup
 from weft._src.distribute.worker_replicas import check_alike
 from weft._src.execution.xla import runtime
 from weft._src.tools import launch as launching
-from weft._src.tools.launch import _free_ports, launch, tf_config
+from weft._src.tools.launch import free_ports, launch, tf_config
 from weft.errors import UnavailableError, UnsupportedError
 
 WORKER = Path(worker_program.__file__)
 
 
 def addresses(count: int) -> list[str]:
-    return [f"127.0.0.1:{port}" for port in _free_ports(count)]
+    return [f"127.0.0.1:{port}" for port in free_ports(count)]
 
 
 def together(count: int, work: Callable[[ProcessGroup], Any], **options: Any) -> list[Any]:

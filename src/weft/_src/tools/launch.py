@@ -34,7 +34,7 @@ class Job:
     def __init__(self, command: Sequence[str], count: int, out: IO[str]) -> None:
         self._out = out
         self._writing = threading.Lock()
-        addresses = [f"127.0.0.1:{port}" for port in _free_ports(count)]
+        addresses = [f"127.0.0.1:{port}" for port in free_ports(count)]
         token = secrets.token_hex(16)
         self.workers = [self._start(command, addresses, i, token) for i in range(count)]
         self._readers = [self._show(i, worker) for i, worker in enumerate(self.workers)]
@@ -120,7 +120,7 @@ def tf_config(addresses: list[str], number: int) -> str:
     )
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that nobody uses now; all are found before one is given back."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
