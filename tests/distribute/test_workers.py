@@ -324,13 +324,16 @@ def test_a_lost_worker_and_the_job_that_goes_on(
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     whole.mkdir()
     broken.mkdir()
+    started = time.monotonic()
     code, text = job(str(WORKER), str(whole), "-1", how)
     assert code == 0, text
+    took = time.monotonic() - started
     wanted = [line for line in text.splitlines() if "final" in line]
     started = time.monotonic()
     code, text = job(str(WORKER), str(broken), "7", how, restarts=1)
     assert code == 0, text
-    assert time.monotonic() - started < 60
+    # Two starts and a silence, not an endless one; how long a start takes is the machine's matter.
+    assert time.monotonic() - started < 30 + 4 * took
     if how == "SIGKILL":
         assert "worker 1 was killed by SIGKILL; the others were ended." in text
     else:

@@ -61,6 +61,42 @@ def test_in_functions_and_control_flow() -> None:
     assert f.experimental_get_tracing_count() == 1
 
 
+@pytest.mark.parametrize("branches", [2, 3])
+def test_branches_with_other_dtypes_of_indices(branches: int) -> None:
+    """All get int64, as in TensorFlow; Keras' RMSprop of an embedding returns such."""
+    values = [tf.constant([[1.0, 2.0], [3.0, 4.0]]) * (k + 1.0) for k in range(branches)]
+    dtypes = [tf.int32, tf.int64, tf.int32][:branches]
+
+    @tf.function
+    def chosen(which: tf.Tensor) -> tf.Tensor:
+        def slices(k: int) -> tf.IndexedSlices:
+            return tf.IndexedSlices(values[k], tf.constant([k, 0], dtypes[k]), tf.constant([5, 2]))
+
+        if branches == 2:
+            made = tf.cond(which == 0, lambda: slices(0), lambda: slices(1))
+        else:
+            made = tf.switch_case(which, [lambda k=k: slices(k) for k in range(branches)])
+        assert made.indices.dtype is tf.int64
+        return tf.convert_to_tensor(made)
+
+    for k in range(branches):
+        expected = np.zeros((5, 2), np.float32)
+        np.add.at(expected, [k, 0], values[k].numpy())
+        np.testing.assert_array_equal(chosen(tf.constant(k)).numpy(), expected)
+
+
+def test_branches_with_other_dtypes_of_values() -> None:
+    @tf.function
+    def chosen(condition: tf.Tensor) -> tf.IndexedSlices:
+        def slices(dtype: tf.DType) -> tf.IndexedSlices:
+            return tf.IndexedSlices(tf.ones([1, 2], dtype), tf.constant([0]), tf.constant([5, 2]))
+
+        return tf.cond(condition, lambda: slices(tf.float32), lambda: slices(tf.float64))
+
+    with pytest.raises(TypeError, match="must return the same structure"):
+        chosen(tf.constant(True))
+
+
 def test_gradients_flow_through_the_values() -> None:
     values = tf.constant([1.0, 2.0, 3.0])
     with tf.GradientTape() as tape:

@@ -7,9 +7,10 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.core.aliases import TensorLike
+from weft._src.core.context import building
 from weft._src.core.conversions import how_to_agree
 from weft._src.core.convert import convert_to_tensor, items_of
-from weft._src.core.dtypes import ANY, BOOL, int32
+from weft._src.core.dtypes import ANY, BOOL, int32, int64
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec
@@ -20,7 +21,9 @@ from weft._src.ops import rules
 from weft._src.ops.control import graph_forms as forms
 from weft._src.ops.control.nested import NestedTrace, pack_like, share_captures
 from weft._src.ops.elementwise import comparison
+from weft._src.ops.elementwise.casting import cast
 from weft._src.ops.host.asserting import Assert
+from weft._src.ops.indexing.indexed_slices import IndexedSlices
 from weft._src.ops.registry import REGISTERED_LATER, STRUCTURED, args, define_op, each
 from weft._src.ops.static import static_int
 
@@ -79,6 +82,7 @@ def _trace_branches(
     for fn, branch_name in zip(functions, names, strict=True):
         dtypes = [spec.dtype for spec in traces[0].specs] if traces else None
         traces.append(NestedTrace(fn, branch_name, dtypes=dtypes, scope=name))
+    _agree_on_indices(traces)
     first = traces[0]
     for trace, branch_name in zip(traces[1:], names[1:], strict=True):
         _check_same(first, trace, names[0], branch_name, name)
@@ -86,6 +90,30 @@ def _trace_branches(
     graphs = tuple([trace.graph for trace in traces])
     out = op(selector, *captured, branches=graphs, name=name)
     return pack_like(first.result, out)
+
+
+def _agree_on_indices(traces: Sequence[NestedTrace]) -> None:
+    """Gives `tf.IndexedSlices` int64 indices if branches have different ones, as TensorFlow does.
+
+    What else differs is left to `_check_same`.
+    """
+    flat = [nest.flatten(trace.result) for trace in traces]
+    if len({len(leaves) for leaves in flat}) > 1:
+        return
+    differ = [
+        i
+        for i, column in enumerate(zip(*flat, strict=True))
+        if all(isinstance(x, IndexedSlices) for x in column)
+        and len({x.indices.dtype for x in column}) > 1
+    ]
+    if not differ:
+        return
+    for trace, leaves in zip(traces, flat, strict=True):
+        with building(trace.graph):
+            for i in differ:
+                x = leaves[i]
+                leaves[i] = IndexedSlices(x.values, cast(x.indices, int64), x.dense_shape)
+            trace.returns(nest.pack_sequence_as(trace.result, leaves))
 
 
 def _check_same(

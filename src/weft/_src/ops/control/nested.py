@@ -29,16 +29,18 @@ class NestedTrace:
                 if (structure is not None)
                 else ()
             )
-            self.result = fn(*arguments)
-            flat = nest.flatten(self.result, expand_composites=True)
-            wanted = (
-                dtypes if dtypes is not None and len(dtypes) == len(flat) else [None] * len(flat)
-            )
-            self.graph.outputs = [
-                self._output(value, dtype)
-                for value, dtype in zip(flat, wanted, strict=True)
-                if value is not None
-            ]
+            self.returns(fn(*arguments), dtypes)
+
+    def returns(self, result: Any, dtypes: Sequence[DType] | None = None) -> None:
+        """Makes a nest of values what the graph gives; `dtypes` are those of Python numbers."""
+        self.result = result
+        flat = nest.flatten(result, expand_composites=True)
+        wanted = dtypes if dtypes is not None and len(dtypes) == len(flat) else [None] * len(flat)
+        self.graph.outputs = [
+            self._output(value, dtype)
+            for value, dtype in zip(flat, wanted, strict=True)
+            if value is not None
+        ]
 
     def _output(self, value: TensorLike, hint: DType | None) -> SymbolicTensor:
         tensor = convert_to_tensor(value, dtype_hint=hint)
