@@ -126,7 +126,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     return tf.as_dtype(np.result_type(*parts))
 
 
-def promote_types(type1: Any, type2: Any) -> DType:
+def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     """The smallest dtype that holds both.
 
     Args:
@@ -134,12 +134,12 @@ def promote_types(type1: Any, type2: Any) -> DType:
       type2: the other one.
 
     Returns:
-      A `tf.DType`, by NumPy's rules.
+      A NumPy dtype, by NumPy's rules.
 
     >>> tf.experimental.numpy.promote_types(tf.uint8, tf.int8)
-    tf.int16
+    dtype('int16')
     """
-    return result_type(as_dtype(type1), as_dtype(type2))
+    return result_type(as_dtype(type1), as_dtype(type2)).numpy_dtype
 
 
 def promoted(*values: Any) -> list[tf.Tensor]:
