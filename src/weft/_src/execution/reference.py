@@ -16,7 +16,7 @@ from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.control.loop import LOOP_NAMES
 from weft._src.ops.dispatch import run_kernel
-from weft._src.ops.nn.window_machine import by_numpy
+from weft._src.ops.machine_jobs import by_numpy
 
 Values = list[Any]
 

@@ -17,6 +17,7 @@ from weft._src.execution.mesh_names import meshes_of
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
+from weft._src.ops.machine_jobs import MachineJob, install_loader
 from weft._src.ops.nn.window_machine import Kernels, install_kernels
 from weft._src.ops.registry import Op
 from weft._src.ops.strings.packed import Packers, install_packers
@@ -113,8 +114,23 @@ def _load_packers() -> Packers | None:
     return string_packing.load()
 
 
+def _load_job(job: MachineJob, waits: bool) -> None:
+    """Loads machine code for arrays, in the background if nobody waits for it."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import array_jobs
+        array_jobs.load(job)
+
+    if waits:
+        work()
+    else:
+        worker.submit(work)
+
+
 install_structured_runner(_run_call)
 install_large_runner(run_large)
 install_searchers(_load_searchers)
 install_kernels(_load_window_kernels)
 install_packers(_load_packers)
+install_loader(_load_job)

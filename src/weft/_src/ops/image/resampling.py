@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, REAL, float32, int32
 from weft._src.core.native_rules import Special
@@ -18,6 +20,7 @@ from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import kernels
+from weft._src.ops.machine_jobs import MachineJob
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _FLOAT = frozenset({float32})
@@ -29,9 +32,36 @@ def _positive(size: Any, what: str) -> Size:
     return Dim() if size is None else rules.size_from(size)
 
 
+_WORDS = ("x", "out", "starts", "weights", "lead", "size", "inner", "rows", "width")
+_MACHINE = {
+    np.dtype(name): MachineJob(f"banded_sum_{name}", _WORDS) for name in ("float32", "uint8")
+}
+_NUMPY_TAKES = 4e-9  # seconds for a term
+_WORTH_CALLING = 512  # terms
+
+
 def banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, axis: int) -> Array:
-    """The product of a matrix, given as a band, with an axis of an array, in float32."""
+    """The product of a matrix, given as a band, with an axis of an array, in float32.
+
+    The band lies within the axis: whoever makes it sees to that.
+    """
     at = axis % x.ndim
+    before, size, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
+    rows, width = weights.shape
+    lead, inner = math.prod(before), math.prod(after)
+    terms = lead * rows * inner * width
+    job = _MACHINE.get(x.dtype) if terms >= _WORTH_CALLING else None
+    run = None if job is None else job.after(terms * _NUMPY_TAKES)
+    if run is not None:
+        out = xp.empty((*before, rows, *after), weights.dtype)
+        arrays = [np.ascontiguousarray(a) for a in (x, starts, weights)]
+        run(arrays[0], out, *arrays[1:], lead, size, inner, rows, width)
+        return out
+    return _banded_sum(xp, x, starts, weights, at)
+
+
+def _banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, at: int) -> Array:
+    """The same with NumPy, one pass for each place of the band."""
     before, size, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     rows, width = weights.shape
     lead, inner = math.prod(before), math.prod(after)
@@ -102,6 +132,7 @@ resize_axis_op: Op = define_op(
     xla=Lowered("resize_axis"),
     vjp=_resize_vjp,
     fresh=True,
+    trusts_kernel=True,
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,
@@ -119,6 +150,7 @@ resize_axis_back_op: Op = define_op(
     xla=Lowered("resize_axis", back=True),
     vjp=_back_vjp,
     fresh=True,
+    trusts_kernel=True,
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,
