@@ -17,8 +17,8 @@ from weft._src.execution.native.loops.kernels import blocking
 from weft._src.execution.native.loops.kernels.blocking import Level, Places, blocks_of
 from weft._src.execution.native.machine import llvm
 from weft._src.ops import dispatch
+from weft._src.ops.machine_jobs import by_numpy
 from weft._src.ops.nn import window_machine
-from weft._src.ops.nn.window_machine import by_numpy
 
 rng = np.random.default_rng(11)
 

@@ -47,6 +47,17 @@ def test_sums_have_the_same_bits(dtype: str, kind: str, monkeypatch: pytest.Monk
             assert back.tobytes() == by_numpy.tobytes(), (shape, axis, wanted)
 
 
+def test_threads_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags, "execution", "native")
+    monkeypatch.setattr(resampling, "_TERMS_AT_ONCE", 2000)
+    x = np.random.default_rng(0).random((500, 30, 3), np.float32)
+    starts, weights, _, _ = kernels.resizing(kind="lanczos3", size=30, wanted=40)
+    by_numpy = resampling._banded_sum(xp, x, starts, weights, 1)
+    for _ in range(50):
+        by_code = resampling.banded_sum(xp, x, starts, weights, 1)
+        assert by_code.tobytes() == by_numpy.tobytes()
+
+
 def test_zeros_keep_numpys_sign(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flags, "execution", "native")
     x = np.full((300, 2, 3), -0.0, np.float32)
@@ -71,7 +82,7 @@ def test_functions_come_after_numpy_has_worked(monkeypatch: pytest.MonkeyPatch) 
     for expected in ([], [False], [False]):  # it is asked once
         assert job.after(0.015) is None
         assert asked == expected
-    job.take(lambda *words: None)
+    job.take(lambda words, count, piece: None)
     assert job.after(0.0) is not None
     with machine_jobs.by_numpy():
         assert job.after(1.0) is None

@@ -21,11 +21,12 @@ _SPENT = 0.02  # seconds of NumPy before machine code is loaded
 class Function(Protocol):
     """Machine code that is given the words of a job: contiguous arrays, and whole numbers."""
 
-    def __call__(self, *words: Any) -> None: ...
+    def __call__(self, words: tuple[Any, ...], count: int, piece: int) -> None:
+        """Does `count` parts of the work; threads share it, at least a `piece` for each."""
 
 
-# Loads a function by its name, its words and a number of threads that may share its work, and hands
-# it over: at once, or some time later if `waits` is False. Where it cannot run, nothing comes.
+# Loads the function of a job and hands it over: at once, or some time later if the last argument is
+# False. Where it cannot run, nothing comes.
 Load = Callable[["MachineJob", bool], None]
 
 

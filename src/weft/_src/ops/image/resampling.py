@@ -38,6 +38,7 @@ _MACHINE = {
 }
 _NUMPY_TAKES = 4e-9  # seconds for a term
 _WORTH_CALLING = 512  # terms
+_TERMS_AT_ONCE = 1 << 20  # that a thread does
 
 
 def banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, axis: int) -> Array:
@@ -55,7 +56,8 @@ def banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, axis
     if run is not None:
         out = xp.empty((*before, rows, *after), weights.dtype)
         arrays = [np.ascontiguousarray(a) for a in (x, starts, weights)]
-        run(arrays[0], out, *arrays[1:], lead, size, inner, rows, width)
+        words = (arrays[0], out, *arrays[1:], lead, size, inner, rows, width)
+        run(words, lead, max(1, _TERMS_AT_ONCE * lead // terms))
         return out
     return _banded_sum(xp, x, starts, weights, at)
 

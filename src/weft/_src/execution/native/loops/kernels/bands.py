@@ -7,6 +7,8 @@ same bits.
 
 from __future__ import annotations
 
+import functools
+
 from weft._src.execution.native.machine.builder import filled
 
 # By the name of the numbers that are read: the type in memory, and how it becomes a float.
@@ -79,7 +81,8 @@ ret void
 """
 
 # Pieces of three or four numbers, as pixels have them: four are read and written, the fourth of
-# three belongs to the next piece, which overwrites it. So there must be one, of the next line.
+# three belongs to the next piece, which overwrites it. So there must be one, of the next line, and
+# it must be this thread that writes it.
 _PIXELS = """
 define internal void @pixels_<terms>(ptr noalias %x, ptr noalias %out, ptr noalias %starts,
                                      ptr noalias %weights, i64 %inner, i64 %rows, i64 %width) {
@@ -117,7 +120,7 @@ ret void
 """
 
 _LINES = """
-define void @weft_banded_sum_<name>(ptr %job) {
+define void @weft_banded_sum_<name>(ptr %job, i64 %from, i64 %to) {
 entry:
 <array x>
 <array out>
@@ -133,8 +136,8 @@ entry:
 %is.three = icmp eq i64 %inner, 3
 %is.four = icmp eq i64 %inner, 4
 %is.pixel = or i1 %is.three, %is.four
-%others = sub i64 %lead, 1
-for %l < %lead
+%others = sub i64 %to, 1
+for %l from %from < %to
 %l.at = mul i64 %l, %line
 %x.line = getelementptr <kind>, ptr %x, i64 %l.at
 %o.at = mul i64 %l, %new.line
@@ -159,12 +162,12 @@ for %r < %rows
 %start.32 = load i32, ptr %start.p
 %start = sext i32 %start.32 to i64
 %x.at = mul i64 %start, %inner
-%from = getelementptr <kind>, ptr %x.line, i64 %x.at
+%old = getelementptr <kind>, ptr %x.line, i64 %x.at
 %r.at = mul i64 %r, %inner
-%to = getelementptr float, ptr %o.line, i64 %r.at
+%new = getelementptr float, ptr %o.line, i64 %r.at
 %w.at = mul i64 %r, %width
 %w.row = getelementptr float, ptr %weights, i64 %w.at
-call void @piece(ptr %from, ptr %to, ptr %w.row, i64 %inner, i64 %width)
+call void @piece(ptr %old, ptr %new, ptr %w.row, i64 %inner, i64 %width)
 end
 br label %line.end
 line.end:
@@ -189,4 +192,6 @@ def _text(name: str, kind: str, convert: str) -> str:
     return "".join(parts) + filled(_PIECE + pixels + _LINES, words)
 
 
-TEXTS = {f"banded_sum_{name}": _text(name, *read) for name, read in _READ.items()}
+TEXTS = {
+    f"banded_sum_{name}": functools.partial(_text, name, *read) for name, read in _READ.items()
+}
