@@ -11,13 +11,13 @@ import weft as tf
 from support.native import check, compile_native
 from weft._src.core import dtypes
 from weft._src.core.flags import flags
+from weft._src.core.machine_jobs import by_numpy
 from weft._src.execution.background import worker
 from weft._src.execution.native import window_kernels
 from weft._src.execution.native.loops.kernels import blocking
 from weft._src.execution.native.loops.kernels.blocking import Level, Places, blocks_of
 from weft._src.execution.native.machine import llvm
 from weft._src.ops import dispatch
-from weft._src.ops.machine_jobs import by_numpy
 from weft._src.ops.nn import window_machine
 
 rng = np.random.default_rng(11)

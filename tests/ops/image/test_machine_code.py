@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft._src.core import xp
+from weft._src.core import machine_jobs, xp
 from weft._src.core.flags import flags
-from weft._src.ops import machine_jobs
 from weft._src.ops.image import kernels, resampling
 
 SHAPES = [

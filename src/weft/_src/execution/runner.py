@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft._src.core.holding import run_holding
+from weft._src.core.machine_jobs import MachineJob, install_loader
 from weft._src.core.placed import MeshInput
 from weft._src.execution import forking
 from weft._src.execution.background import worker
@@ -17,7 +18,6 @@ from weft._src.execution.mesh_names import meshes_of
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
-from weft._src.ops.machine_jobs import MachineJob, install_loader
 from weft._src.ops.nn.window_machine import Kernels, install_kernels
 from weft._src.ops.registry import Op
 from weft._src.ops.strings.packed import Packers, install_packers

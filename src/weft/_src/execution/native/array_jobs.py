@@ -1,4 +1,4 @@
-"""Loads the machine code of `ops/machine_jobs.py`: functions for arrays of any size.
+"""Loads the machine code of `core/machine_jobs.py`: functions for arrays of any size.
 
 Python's lock is not held while one runs: it reads and writes arrays that nobody else changes.
 """
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.flags import flags
+from weft._src.core.machine_jobs import MachineJob
 from weft._src.execution.native.job_words import with_job
-from weft._src.execution.native.loops.kernels import bands, complex_numbers
+from weft._src.execution.native.loops.kernels import bands, complex_numbers, philox_words
 from weft._src.execution.native.machine import guarded, llvm, pool, support
 from weft._src.execution.native.written_loops import with_loops
-from weft._src.ops.machine_jobs import MachineJob
 
 Array = np.ndarray[Any, Any]
 
@@ -29,7 +29,7 @@ _SHARED: Any = ctypes.CFUNCTYPE(
 
 # By the name of a job: makes the text that defines `weft_<name>`, a function of the job and of the
 # first part of the work and the one after the last.
-TEXTS: dict[str, Callable[[], str]] = {**bands.TEXTS, **complex_numbers.TEXTS}
+TEXTS: dict[str, Callable[[], str]] = {**bands.TEXTS, **complex_numbers.TEXTS, **philox_words.TEXTS}
 
 
 class JobFunction:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.machine_jobs import MachineJob
 from weft._src.core.tensor import Array
-from weft._src.ops.machine_jobs import MachineJob
 
 _WORDS = ("all x", "all out")
 _MACHINE = {

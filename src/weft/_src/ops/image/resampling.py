@@ -9,6 +9,7 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, REAL, float32, int32
+from weft._src.core.machine_jobs import MachineJob
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
@@ -20,7 +21,6 @@ from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import kernels
-from weft._src.ops.machine_jobs import MachineJob
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _FLOAT = frozenset({float32})

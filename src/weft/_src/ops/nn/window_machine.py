@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft._src.core.flags import flags
+from weft._src.core.machine_jobs import left_to_numpy
 from weft._src.core.tensor import Array
-from weft._src.ops.machine_jobs import left_to_numpy
 from weft._src.ops.nn.windows import Geometry
 
 _FROM = 1 << 20  # multiplications
