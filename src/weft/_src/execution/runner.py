@@ -108,10 +108,17 @@ def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
     worker.submit(work)
 
 
-def _load_packers() -> Packers | None:
-    with forking.lock:
-        from weft._src.execution.native import string_packing
-    return string_packing.load()
+def _load_packers(take: Callable[[Packers], None], waits: bool) -> None:
+    """Loads machine code for strings, in the background if nobody waits for it."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import string_packing
+        packers = string_packing.load()
+        if packers is not None:
+            take(packers)
+
+    _done(work, waits)
 
 
 def _load_job(job: MachineJob, waits: bool) -> None:
@@ -122,6 +129,11 @@ def _load_job(job: MachineJob, waits: bool) -> None:
             from weft._src.execution.native import array_jobs
         array_jobs.load(job)
 
+    _done(work, waits)
+
+
+def _done(work: Callable[[], None], waits: bool) -> None:
+    """Does something, in the background if nobody waits for it."""
     if waits:
         work()
     else:
