@@ -2,18 +2,34 @@
 
 The statements stand in `sweep.txt`, and run in both. Rows are those that are slower than
 TensorFlow's; the last ones say how many there are.
+
+Some of them, all rows, in many short rounds, as they have to be on a machine that has other work:
+
+    python -m benchmarks.sweep --tensorflow PYTHON --match sets --size 1000000
 """
 
 from __future__ import annotations
 
+import argparse
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import Peers, Row, Session, in_turns, microseconds, timer_of
+from benchmarks.harness import (
+    Peers,
+    Row,
+    Session,
+    in_turns,
+    microseconds,
+    print_table,
+    timer_of,
+)
 from benchmarks.ops import warm_up
 
 SIZES = (1000, 1_000_000)
 ROUNDS, SECONDS = 3, 0.05
+MANY_ROUNDS, SHORT = 25, 0.004
 _SLOWER, _FAR_SLOWER = 1.0, 1.5  # times as long as TensorFlow takes
 
 _SETUP = """
@@ -71,16 +87,46 @@ def run(peers: Peers) -> list[Row]:
 
 
 def _ratios(setup: str, tensorflow: Session, size: int) -> list[Row]:
+    return list(_rows(setup, tensorflow, size, STATEMENTS, ROUNDS, SECONDS))
+
+
+def _rows(
+    setup: str,
+    tensorflow: Session,
+    size: int,
+    statements: Sequence[str],
+    rounds: int,
+    seconds: float,
+) -> Iterator[Row]:
     namespace: dict[str, Any] = {}
     exec(setup, namespace)
-    rows = []
-    for statement in STATEMENTS:
+    for statement in statements:
         ours = eval(f"lambda: {statement}", namespace)
         warm_up(ours)
-        timers = {"Weft": timer_of(ours, SECONDS)}
-        timers["TensorFlow"] = tensorflow.timer(statement, SECONDS)
-        times = in_turns(timers, ROUNDS)
+        timers = {"Weft": timer_of(ours, seconds)}
+        timers["TensorFlow"] = tensorflow.timer(statement, seconds)
+        times = in_turns(timers, rounds)
         detail = ", ".join([f"{microseconds(t)} ({who})" for who, t in times.items()])
         ratio = times["Weft"] / times["TensorFlow"]
-        rows.append(Row(f"{statement} of {size:,}", ratio, "<= 1.5", detail))
-    return rows
+        yield Row(f"{statement} of {size:,}", ratio, "<= 1.5", detail)
+
+
+def main() -> None:
+    """The statements that match a pattern, the slowest last."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sweep", description=__doc__)
+    parser.add_argument("--tensorflow", required=True, help="its interpreter")
+    parser.add_argument("--match", default="", help="a pattern that statements contain")
+    parser.add_argument("--size", type=int, choices=SIZES, default=SIZES[-1])
+    options = parser.parse_args()
+    chosen = [statement for statement in STATEMENTS if re.search(options.match, statement)]
+    setup = f"size = {options.size}\n{_SETUP}"
+    peers = Peers({"tensorflow": options.tensorflow})
+    with peers.session("tensorflow", f"import tensorflow as tf\n{setup}") as tensorflow:
+        assert tensorflow is not None
+        ours = f"import weft as tf\n{setup}"
+        rows = list(_rows(ours, tensorflow, options.size, chosen, MANY_ROUNDS, SHORT))
+    print_table(sorted(rows, key=lambda row: row.ratio or 0.0))
+
+
+if __name__ == "__main__":
+    main()

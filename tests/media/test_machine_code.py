@@ -14,6 +14,7 @@ from weft._src.execution.native import pixel_loops
 from weft._src.execution.native.loops.kernels import png_filters
 from weft._src.media import jpeg_colours, machine_code, png_rows
 from weft._src.media.jpeg_colours import Spread
+from weft._src.media.pillow import stored_pixels
 
 LOOPS = pixel_loops.load()
 KINDS = [(0,), (1,), (2,), (3,), (4,), (0, 1, 2, 3, 4), (4, 3, 2, 1, 0), (1, 2)]
@@ -57,13 +58,29 @@ def test_colours(kind: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None
         given[:, :, 0] = picture(height, width, 1)[:, :, 0]
         spreads = [Spread(1, 1, False), *[Spread(across, down, True)] * 2]
         windows = [(0, width)] + ([(2, width - 3)] if width > 20 else [])
+        four = np.concatenate([given, picture(height, width, 2)[:, :, :1]], -1)
         for first, count in windows:
             out = {}
             for tier in ("numpy", "native"):
                 monkeypatch.setattr(flags, "execution", tier)
-                found = jpeg_colours.blended(given, spreads, (first, count))
-                out[tier] = found[:, first : first + count]
-            np.testing.assert_array_equal(out["native"], out["numpy"])
+                for stored in (given, four):
+                    found = jpeg_colours.blended(stored, spreads, (first, count))
+                    out[tier, stored.shape[-1]] = found[:, first : first + count]
+            for found in out.values():
+                np.testing.assert_array_equal(found, out["numpy", 3])
+
+
+@pytest.mark.parametrize("size", [(5, 3), (64, 48), (3000, 2000)])
+def test_pixels_as_pillow_stores_them(size: tuple[int, int]) -> None:
+    from PIL import Image
+
+    image = Image.effect_noise(size, 50).convert("RGB").convert("YCbCr")
+    stored = stored_pixels(image)
+    assert stored.shape == (size[1], size[0], 3 if size[0] > 1000 else 4)
+    expected = np.asarray(image)
+    del image  # what is stored lives on
+    np.testing.assert_array_equal(stored[:, :, :3], expected)
+    assert not stored.flags.writeable
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import numpy as np
 
 import weft as tf
 from weft import nest
+from weft._src.core.machine_jobs import by_numpy
 from weft._src.execution.native.driver import Compiled, compile_graph
 from weft._src.graph.tracing import trace
-from weft._src.ops.nn.window_machine import by_numpy
 
 
 def run_native(function: Callable[..., Any], *arrays: Any) -> list[np.ndarray]:

@@ -11,6 +11,7 @@ import weft as tf
 from support.native import check, compile_native
 from weft._src.core import dtypes
 from weft._src.core.flags import flags
+from weft._src.core.machine_jobs import by_numpy
 from weft._src.execution.background import worker
 from weft._src.execution.native import window_kernels
 from weft._src.execution.native.loops.kernels import blocking
@@ -18,7 +19,6 @@ from weft._src.execution.native.loops.kernels.blocking import Level, Places, blo
 from weft._src.execution.native.machine import llvm
 from weft._src.ops import dispatch
 from weft._src.ops.nn import window_machine
-from weft._src.ops.nn.window_machine import by_numpy
 
 rng = np.random.default_rng(11)
 

@@ -99,7 +99,23 @@ def test_float32_is_within_four_units(name: str, native: dict[str, np.ndarray]) 
     )
 
 
-@pytest.mark.parametrize("name", ["expm1", "log1p", "tanh", "erf", "sin", "tan", "asin", "sqrt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "expm1",
+        "log1p",
+        "tanh",
+        "erf",
+        "sin",
+        "tan",
+        "asin",
+        "atan",
+        "sinh",
+        "asinh",
+        "atanh",
+        "sqrt",
+    ],
+)
 def test_zeros_keep_their_sign(name: str, native: dict[str, np.ndarray]) -> None:
     at_zeros = native[name][X == 0]
     assert (at_zeros == 0).all()
@@ -158,6 +174,22 @@ def test_constant_powers_and_two_arguments() -> None:
         y,
         rtol=5e-7,
     )
+
+
+def test_angles_of_points() -> None:
+    rng = np.random.default_rng(0)
+    y, x = [a.ravel() for a in np.meshgrid(SPECIAL, SPECIAL)]
+    bits = rng.integers(0, 2**32, (2, 100_000), dtype=np.uint32).view(np.float32)
+    y = np.concatenate([y, bits[0], rng.normal(size=50_000).astype(np.float32)])
+    x = np.concatenate([x, bits[1], rng.normal(size=50_000).astype(np.float32)])
+    (got,) = run_native(tf.atan2, y, x)
+    with np.errstate(all="ignore"):
+        wanted = np.arctan2(y.astype(np.float64), x.astype(np.float64))
+    distance = _ulps(got, wanted)
+    worst = int(distance.argmax())
+    assert distance[worst] <= 4, (y[worst], x[worst], got[worst], wanted[worst])
+    is_zero = wanted == 0
+    np.testing.assert_array_equal(np.signbit(got[is_zero]), np.signbit(wanted[is_zero]))
 
 
 def test_the_power_one_half() -> None:

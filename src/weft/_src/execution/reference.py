@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.machine_jobs import by_numpy
 from weft._src.core.shapes import TensorShape
 from weft._src.errors import OpError
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.control.loop import LOOP_NAMES
 from weft._src.ops.dispatch import run_kernel
-from weft._src.ops.nn.window_machine import by_numpy
 
 Values = list[Any]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft._src.core.holding import run_holding
+from weft._src.core.machine_jobs import MachineJob, install_loader
 from weft._src.core.placed import MeshInput
 from weft._src.execution import forking
 from weft._src.execution.background import worker
@@ -107,10 +108,36 @@ def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
     worker.submit(work)
 
 
-def _load_packers() -> Packers | None:
-    with forking.lock:
-        from weft._src.execution.native import string_packing
-    return string_packing.load()
+def _load_packers(take: Callable[[Packers], None], waits: bool) -> None:
+    """Loads machine code for strings, in the background if nobody waits for it."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import string_packing
+        packers = string_packing.load()
+        if packers is not None:
+            take(packers)
+
+    _done(work, waits)
+
+
+def _load_job(job: MachineJob, waits: bool) -> None:
+    """Loads machine code for arrays, in the background if nobody waits for it."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import array_jobs
+        array_jobs.load(job)
+
+    _done(work, waits)
+
+
+def _done(work: Callable[[], None], waits: bool) -> None:
+    """Does something, in the background if nobody waits for it."""
+    if waits:
+        work()
+    else:
+        worker.submit(work)
 
 
 install_structured_runner(_run_call)
@@ -118,3 +145,4 @@ install_large_runner(run_large)
 install_searchers(_load_searchers)
 install_kernels(_load_window_kernels)
 install_packers(_load_packers)
+install_loader(_load_job)

@@ -40,8 +40,9 @@ def _read_infer(filename: TensorSpec) -> TensorSpec:
 
 def _read_kernel(xp: ArrayNamespace, filename: Any) -> Array:
     path = _text(filename)
-    with file_errors("read_file", path), open(path, "rb") as file:
-        return np.array(file.read(), object)
+    # Read at once: a buffer would take as long as a small file itself.
+    with file_errors("read_file", path), open(path, "rb", buffering=0) as file:
+        return np.array(file.readall(), object)
 
 
 read_file_op = define_op(

@@ -6,6 +6,7 @@ colours: it has the accurate one with blending, and the fast one without.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from weft._src.media import jpeg_colours
 from weft._src.media.damage import check_enough, check_room, invalid
 from weft._src.media.jpeg_header import CMYK, END, GREY, YCBCR, YCCK, Header, read_header
-from weft._src.media.pillow import image_module
+from weft._src.media.pillow import image_module, stored_pixels
 
 Array = np.ndarray[Any, Any]
 _MANY_ENDS = END * (1 << 15)  # also if a segment is cut short, which then takes some of them
@@ -154,7 +155,7 @@ class _Reader:
         is_blended = any(kind.blends for kind in kinds)
         if space != YCBCR or not (self._choices.blends and self._choices.is_fast and is_blended):
             return self._decoded("RGB", "RGB", self._is_fast())
-        given, rows = self._decoded("YCbCr", "YCbCr", is_fast=True)
+        given, rows = self._decoded("YCbCr", "YCbCr", is_fast=True, pixels=stored_pixels)
         if rows < len(given) and any(kind.blends and kind.down > 1 for kind in kinds):
             rows = max(0, rows - self._header.down)  # libjpeg waits for the next row of colours
         return jpeg_colours.blended(given, kinds, self._columns), rows
@@ -165,26 +166,34 @@ class _Reader:
             return not self._choices.blends
         return self._choices.is_fast
 
-    def _decoded(self, mode: str, kind: str, is_fast: bool) -> tuple[Array, int]:
-        """What Pillow gives, and how many rows it is."""
+    def _decoded(
+        self, mode: str, kind: str, is_fast: bool, pixels: Callable[[Any], Array] = np.asarray
+    ) -> tuple[Array, int]:
+        """What Pillow gives, and how many rows it is; `pixels` takes them out of an image."""
         height = self._size[1]
         try:
-            return np.asarray(self._filled(mode, kind, is_fast, 0)), height
-        except _CutShortError as error:
+            return pixels(self._filled(mode, kind, is_fast, None)), height
+        except _CutShortError:
             if self._choices.accepted >= 1 or self._header.is_progressive:
                 raise _cut_short(self._op) from None
-            some = np.asarray(error.image)
+        # What differs on two grounds is what was there before.
+        some, other = [
+            np.asarray(self._cut_short(mode, kind, is_fast, colour)) for colour in (0, 255)
+        ]
+        differs = (some != other).reshape(height, -1).any(axis=1)
+        return some, int(np.argmax(differs)) if differs.any() else height
+
+    def _cut_short(self, mode: str, kind: str, is_fast: bool, colour: int) -> Any:
         try:
-            self._filled(mode, kind, is_fast, 255)
+            self._filled(mode, kind, is_fast, colour)
         except _CutShortError as error:
-            # What differs is what was there before.
-            differs = (some != np.asarray(error.image)).reshape(height, -1).any(axis=1)
-            return some, int(np.argmax(differs)) if differs.any() else height
+            return error.image
         raise AssertionError("a file that is cut short was decoded")
 
-    def _filled(self, mode: str, kind: str, is_fast: bool, colour: int) -> Any:
-        """An image of that colour, with the pixels of the file decoded into it."""
-        image = self._pillow.new(mode, self._size, (colour,) * _BANDS[mode])
+    def _filled(self, mode: str, kind: str, is_fast: bool, colour: int | None) -> Any:
+        """An image of that colour, or of any, with the pixels of the file decoded into it."""
+        ground = None if colour is None else (colour,) * _BANDS[mode]
+        image = self._pillow.new(mode, self._size, ground)
         try:
             image.frombytes(self._data, "jpeg", kind, "", self._choices.ratio, int(is_fast))
         except ValueError as error:

@@ -83,15 +83,16 @@ def _spreads(
 
 
 def blended(given: Array, kinds: Sequence[Spread], window: tuple[int, int]) -> Array:
-    """Luminance and colours, [height, width, 3], as RGB; outside of the window anything.
+    """Luminance and colours as RGB, [height, width, 3]; outside of the window anything.
 
     Args:
-      given: every sample stands for all of its pixels.
+      given: [height, width, 3 or 4], where every sample stands for all of its pixels, and the
+        fourth one means nothing.
       kinds: of the three components.
       window: the first column, that of a sample, and the number of columns that are wanted.
     """
     luminance, blue, red = kinds
-    out = np.empty(given.shape, np.uint8)
+    out = np.empty((*given.shape[:2], 3), np.uint8)
     rule = _RULES.get(blue[:2])
     if rule is not None and blue == red and blue.blends and not luminance.blends:
         code = loops.after(out.size * _NUMPY_TAKES)

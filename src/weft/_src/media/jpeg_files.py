@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -61,14 +62,22 @@ def _attributes(
     }
 
 
-def _choices(attrs: dict[str, Any]) -> jpeg.Choices:
+@functools.lru_cache(64)
+def _choices(
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    acceptable_fraction: float,
+    dct_method: str,
+) -> jpeg.Choices:
     return jpeg.Choices(
-        channels=attrs["channels"],
-        ratio=attrs["ratio"],
-        blends=attrs["fancy_upscaling"],
-        is_fast=attrs["dct_method"] != "INTEGER_ACCURATE",
-        completes=attrs["try_recover_truncated"],
-        accepted=attrs["acceptable_fraction"],
+        channels=channels,
+        ratio=ratio,
+        blends=fancy_upscaling,
+        is_fast=dct_method != "INTEGER_ACCURATE",
+        completes=try_recover_truncated,
+        accepted=acceptable_fraction,
     )
 
 
@@ -81,7 +90,7 @@ def _decode_infer(contents: TensorSpec, *, channels: int, **_: Any) -> TensorSpe
 
 def _decode_kernel(xp: ArrayNamespace, contents: Any, **attrs: Any) -> Array:
     op, channels = "decode_jpeg", attrs["channels"]
-    return formats.still_image(op, bytes_in(contents), channels, uint8, _choices(attrs))
+    return formats.still_image(op, bytes_in(contents), channels, uint8, _choices(**attrs))
 
 
 decode_jpeg_op = define_op(
@@ -167,7 +176,7 @@ def _crop_kernel(xp: ArrayNamespace, contents: Any, crop_window: Any, **attrs: A
     if form != JPEG:
         raise formats.refuse(_CROP, form)
     top, left, height, width = np.asarray(crop_window).tolist()
-    return jpeg.decode(_CROP, data, _choices(attrs), (top, left, height, width))
+    return jpeg.decode(_CROP, data, _choices(**attrs), (top, left, height, width))
 
 
 decode_and_crop_jpeg_op = define_op(

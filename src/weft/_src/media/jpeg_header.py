@@ -93,16 +93,27 @@ def read_header(op: str, data: bytes) -> Header:
 
 def _segments(op: str, data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Markers, where their content ends, and the content, up to the first scan."""
-    at = 2
+    at, size = 2, len(data)
     while True:
         # Between segments anything but a marker is overlooked, and markers are filled up in front.
         at = data.find(b"\xff", at)
-        while 0 <= at < len(data) and data[at] == 0xFF:
+        while 0 <= at < size and data[at] == 0xFF:
             at += 1
-        if not 0 <= at < len(data):
+        if not 0 <= at < size:
             raise invalid(op, f"the JPEG file is cut short: it ends after {len(data)} bytes.")
         marker = data[at]
         at += 1
+        if marker in _KNOWN:
+            length = data[at] << 8 | data[at + 1] if at + 2 <= size else 0
+            if length < 2 or at + length > size:
+                raise invalid(
+                    op,
+                    "the JPEG file is cut short or damaged in its marker "
+                    f"0x{marker:X} at byte {at}.",
+                )
+            yield marker, at + length, data[at + 2 : at + length]
+            at += length
+            continue
         if marker == 0 or marker in _ALONE:
             continue
         if marker in (_START_OF_IMAGE, _END_OF_IMAGE):
@@ -111,16 +122,7 @@ def _segments(op: str, data: bytes) -> Iterator[tuple[int, int, bytes]]:
             )
         if marker in _UNKNOWN_FRAMES:
             raise invalid(op, f"the JPEG file is of a kind that is not read (0x{marker:X}).")
-        if marker not in _KNOWN:
-            raise invalid(op, f"the JPEG file is damaged: it has the marker 0x{marker:X}.")
-        (length,) = struct.unpack_from(">H", data, at) if at + 2 <= len(data) else (0,)
-        if length < 2 or at + length > len(data):
-            raise invalid(
-                op,
-                f"the JPEG file is cut short or damaged in its marker 0x{marker:X} at byte {at}.",
-            )
-        yield marker, at + length, data[at + 2 : at + length]
-        at += length
+        raise invalid(op, f"the JPEG file is damaged: it has the marker 0x{marker:X}.")
 
 
 def _header(op: str, found: _Found, start: int) -> Header:

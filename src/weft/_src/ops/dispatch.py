@@ -7,7 +7,7 @@ lookup, shapes are checked by the kernel itself, and only a failure looks for th
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from weft._src.core import conversions, dtypes, memory, xp
 from weft._src.core.composite import CompositeInput, not_a_tensor
 from weft._src.core.context import DEVICE, GRAPH, quiet_context, recording_repeatedly, state
-from weft._src.core.dtypes import UNUSUAL, DType
+from weft._src.core.dtypes import DType
 from weft._src.core.location import called_arguments
 from weft._src.core.placed import MeshInput
 from weft._src.core.specs import TensorSpec, ValueSpec
@@ -89,7 +89,7 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     key = tuple([value.dtype for value in values])
     if key not in op.accepted:
         check_dtypes(op, [dtypes.from_numpy(dtype) for dtype in key], values)
-        if op.ufunc is not None and takes_kernel([x.dtype for x in values]):
+        if op.ufunc is not None and not op.ufunc_except.isdisjoint(key):
             return as_value(quiet_context().run(op.kernel, xp, *values, **attrs))
         op.accepted.add(key)
     if not op.trusts_kernel:
@@ -106,11 +106,6 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     if op.outputs == 1:
         return out if type(out) is _ndarray else as_value(out)
     return tuple([value if type(value) is _ndarray else as_value(value) for value in out])
-
-
-def takes_kernel(found: Collection[Any]) -> bool:
-    """Whether NumPy has no ufuncs for such arrays, so that the kernel of an op runs in any case."""
-    return not UNUSUAL.isdisjoint(found)
 
 
 # Set by the execution layer: how to run the nested graphs of an op eagerly.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core.dtypes import STRING, DType
+from weft._src.core.dtypes import STRING, UNUSUAL, DType
 from weft._src.core.native_rules import IndexMap, NativeRule, Pointwise
 from weft._src.core.tracebacks import hide_own_frames
 from weft._src.core.xla_rules import KERNEL, XlaRule
@@ -113,6 +113,7 @@ class Op:
         "smooth",
         "trusts_kernel",
         "ufunc",
+        "ufunc_except",
         "vjp",
         "worth_compiling_from",
         "writes",
@@ -146,6 +147,7 @@ class Op:
     fresh: bool
     # What it computes.
     ufunc: np.ufunc | None
+    ufunc_except: frozenset[Any]
     infix: str | None
     elementwise: bool
     identity: bool
@@ -225,6 +227,7 @@ def define_op(
     nested_offset: int = 0,
     fresh: bool = False,
     ufunc: np.ufunc | None = None,
+    ufunc_except: frozenset[Any] = UNUSUAL,
     infix: str | None = None,
     elementwise: bool = False,
     identity: bool = False,
@@ -272,6 +275,7 @@ def define_op(
     What it computes:
 
     ufunc: a NumPy ufunc that computes the same as the kernel, so that results can go into buffers.
+    ufunc_except: NumPy's dtypes for which it has no such ufunc, or a slow one: the kernel runs.
     infix: Python's operator for it, which is quicker on single numbers.
     elementwise: each element of the result depends on those of the (broadcast) inputs at the same
         place, and on nothing else. So are ops with a ufunc or a Pointwise rule, without saying it.
@@ -304,7 +308,7 @@ def define_op(
     op.self_contained, op.guards = self_contained or guards, guards
     op.advances_stream, op.keeps_shape = advances_stream, keeps_shape
     op.nested_offset, op.fresh = nested_offset, fresh or ufunc is not None
-    op.ufunc, op.infix = ufunc, infix
+    op.ufunc, op.ufunc_except, op.infix = ufunc, ufunc_except, infix
     op.elementwise = elementwise or ufunc is not None or isinstance(native, Pointwise)
     op.identity, op.linear, op.zero_at_zero = identity, linear, zero_at_zero
     op.measures, op.shape_arithmetic, op.computes = measures, shape_arithmetic, computes

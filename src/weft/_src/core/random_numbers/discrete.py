@@ -10,8 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike
 
+from weft._src.core.machine_jobs import MachineJob
 from weft._src.core.random_numbers import philox
 from weft._src.core.random_numbers.distributions import blocks_used, uniform_float
+
+# By the bytes of an element.
+_JOBS = {size: MachineJob(f"swaps_{size}", ("out", "words", "size")) for size in (1, 2, 4, 8)}
+_PYTHON_TAKES = 1.5e-7  # seconds for a number
 
 
 def categorical(
@@ -50,13 +55,32 @@ def permutation(key: int, counter: int, size: int) -> np.ndarray:
     >>> permutation(9, 0, 6)
     array([0, 4, 1, 3, 2, 5])
     """
+    out = np.arange(size, dtype=np.int32 if size < 1 << 31 else np.int64)
+    shuffle(key, counter, out)
+    return out.astype(np.int64, copy=False)
+
+
+def shuffle(key: int, counter: int, x: np.ndarray) -> None:
+    """Puts the elements of a contiguous vector into the order of `permutation`, where they are.
+
+    >>> x = np.arange(6.0)
+    >>> shuffle(9, 0, x)
+    >>> x
+    array([0., 4., 1., 3., 2., 5.])
+    """
+    size = len(x)
     words = philox.philox_words(key, counter, permutation_blocks_used(size))[:size]
+    job = None if x.dtype.hasobject else _JOBS.get(x.itemsize)
+    run = None if job is None else job.after(size * _PYTHON_TAKES)
+    if run is not None:
+        run((x, words, size), size, size)
+        return
     left = np.arange(size, 0, -1)
-    partners = (size - left + words % left).tolist()
+    partners = size - left + words % left
     out = list(range(size))
-    for i, j in enumerate(partners):
+    for i, j in enumerate(partners.tolist()):
         out[i], out[j] = out[j], out[i]
-    return np.array(out, np.int64)
+    x[:] = x[out]
 
 
 def categorical_blocks_used(batch: int, num_samples: int) -> int:

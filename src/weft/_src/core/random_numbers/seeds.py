@@ -38,6 +38,7 @@ SCRAMBLE_KEY = 0x02461E29_3EC8F720
 _LOW32 = 0xFFFFFFFF
 _LOW64 = 0xFFFFFFFFFFFFFFFF
 _MAX_INT32 = 2**31 - 1
+_MAX_INT64 = 2**63 - 1
 
 
 # Stateless seeds ----------------------------------------------------------------------------------
@@ -127,8 +128,8 @@ def key_counter_from_state(state: State) -> tuple[int, int]:
     >>> key_counter_from_state(np.array([6, 7, 5])) == (5, (7 << 64) + 6)
     True
     """
-    low, high, key = (int(word) & _LOW64 for word in state)
-    return key, high << 64 | low
+    low, high, key = state.tolist()
+    return key & _LOW64, (high & _LOW64) << 64 | low & _LOW64
 
 
 def skip(state: State, delta: int) -> State:
@@ -151,6 +152,11 @@ def advance_state(state: State, blocks: int) -> State:
     >>> advance_state(np.array([10, 0, 9]), -3).tolist()
     [7, 0, 9]
     """
+    first = state.item(0)
+    if first >= 0 and blocks >= 0 and first + blocks <= _MAX_INT64:  # nearly always: no carry
+        after = state.copy()
+        after[0] = first + blocks
+        return after
     key, counter = key_counter_from_state(state)
     step = blocks & _LOW64
     low, high = counter & _LOW64, counter >> 64

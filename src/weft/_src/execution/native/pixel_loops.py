@@ -29,7 +29,10 @@ class PixelLoops:
         self._restore = {
             step: prototype(code.address(f"weft_png_rows_{step}")) for step in png_filters.STEPS
         }
-        self._convert = prototype(code.address("weft_jpeg_rows"))
+        self._convert = {
+            number: prototype(code.address(f"weft_jpeg_rows_{number}"))
+            for number in jpeg_colours.BYTES
+        }
 
     def restore_rows(self, filtered: Array, out: Array, start: int, stop: int, step: int) -> None:
         """Takes the filters off some rows of a PNG file; those before them are done.
@@ -52,14 +55,14 @@ class PixelLoops:
         """YCbCr as RGB, with colours of half the width blended.
 
         Args:
-          given: [height, width, 3], colours as they are at even columns (and rows).
+          given: [height, width, 3 or 4], colours as they are at even columns (and rows); the fourth
+            byte of a pixel means nothing.
           out: [height, width, 3].
           window: the first column, and the number of columns, that colours are known of.
           rule: how colours are blended: the numbers `jpeg_colours.RULE`.
         """
         height, width, channels = given.shape
-        assert out.shape == given.shape, "images of two sizes"
-        assert channels == 3, "not three channels"
+        assert out.shape == (height, width, 3), "images of two sizes"
         first, count = window
         assert first % 2 == 0, "the first column is odd"
         assert 0 <= first < first + count <= width, "columns that are not there"
@@ -68,7 +71,7 @@ class PixelLoops:
         planes = np.empty((2, rows, samples + 2), np.uint8)
         room = np.empty(5 * samples + 2, np.int32)
         sizes = (height, width, first, count, samples)
-        self._run(self._convert, given, out, planes, room, *sizes, *rule)
+        self._run(self._convert[channels], given, out, planes, room, *sizes, *rule)
 
     @staticmethod
     def _run(function: Any, *words: Any) -> None:

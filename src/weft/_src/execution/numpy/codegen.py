@@ -21,7 +21,7 @@ from weft._src.graph.ir import Graph, Node
 from weft._src.graph.printer import describe_node
 from weft._src.ops.arrays.shape import reshape_op
 from weft._src.ops.control.loop import LOOP_NAMES
-from weft._src.ops.dispatch import as_value, checked_kernel, known_bytes, takes_kernel
+from weft._src.ops.dispatch import as_value, checked_kernel, known_bytes
 from weft._src.ops.linalg.products import matmul_op
 from weft._src.ops.state.variables import read_op
 
@@ -175,7 +175,8 @@ class _Writer:
             return f"{x} {op.infix} {y}"
         if _is_huge(node):
             return self._kernel_call(checked_kernel(op), f"checked_{op.name}", inputs, node)
-        if op.ufunc is not None and not takes_kernel([x.dtype.numpy_dtype for x in node.inputs]):
+        found = [x.dtype.numpy_dtype for x in node.inputs]
+        if op.ufunc is not None and op.ufunc_except.isdisjoint(found):
             if buffer is not None:
                 inputs.append(f"out={self.names[id(buffer)]}")
             return f"{self.bind(op.ufunc, f'np_{op.ufunc.__name__}')}({', '.join(inputs)})"

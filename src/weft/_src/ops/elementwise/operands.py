@@ -97,6 +97,7 @@ def unary(
     vjp: Callable[..., Any] | Absent,
     native: NativeRule | Absent | None = None,
     infer: Callable[..., Any] = rules.same,
+    kernel: Callable[..., Any] | None = None,
     **traits: Any,
 ) -> Op:
     """An elementwise op of one input that NumPy has as a ufunc; traits are those of `define_op`."""
@@ -104,7 +105,7 @@ def unary(
         name,
         args("x", allowed),
         infer=infer,
-        kernel=_kernel(ufunc),
+        kernel=_kernel(ufunc) if kernel is None else kernel,
         ufunc=ufunc,
         native=Pointwise(ufunc.__name__) if native is None else native,
         vjp=vjp,

@@ -9,14 +9,14 @@ import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, DType, bool_
+from weft._src.core.dtypes import FLOATING, INEXACT, NUMERIC, UNUSUAL, DType, bool_
 from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import casting, complex_parts, guarded
+from weft._src.ops.elementwise import casting, complex_exp, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj, scaled_op, unary, zeros_like
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 
@@ -255,7 +255,14 @@ square_op = unary(
     vjp=lambda ctx, g: (g * (conj(ctx.inputs[0]) * 2),),
     zero_at_zero=True,
 )
-exp_op = unary("Exp", np.exp, INEXACT, vjp=lambda ctx, g: (g * conj(ctx.outputs[0]),))
+exp_op = unary(
+    "Exp",
+    np.exp,
+    INEXACT,
+    vjp=lambda ctx, g: (g * conj(ctx.outputs[0]),),
+    kernel=complex_exp.kernel,
+    ufunc_except=UNUSUAL | {np.dtype(np.complex64), np.dtype(np.complex128)},
+)
 expm1_op = unary(
     "Expm1",
     np.expm1,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.dtypes import INDEX, REAL, float32, int32
+from weft._src.core.machine_jobs import MachineJob
 from weft._src.core.native_rules import Special
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
@@ -29,9 +32,38 @@ def _positive(size: Any, what: str) -> Size:
     return Dim() if size is None else rules.size_from(size)
 
 
+_WORDS = ("x", "out", "starts", "weights", "lead", "size", "inner", "rows", "width")
+_MACHINE = {
+    np.dtype(name): MachineJob(f"banded_sum_{name}", _WORDS) for name in ("float32", "uint8")
+}
+_NUMPY_TAKES = 4e-9  # seconds for a term
+_WORTH_CALLING = 512  # terms
+_TERMS_AT_ONCE = 1 << 20  # that a thread does
+
+
 def banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, axis: int) -> Array:
-    """The product of a matrix, given as a band, with an axis of an array, in float32."""
+    """The product of a matrix, given as a band, with an axis of an array, in float32.
+
+    The band lies within the axis: whoever makes it sees to that.
+    """
     at = axis % x.ndim
+    before, size, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
+    rows, width = weights.shape
+    lead, inner = math.prod(before), math.prod(after)
+    terms = lead * rows * inner * width
+    job = _MACHINE.get(x.dtype) if terms >= _WORTH_CALLING else None
+    run = None if job is None else job.after(terms * _NUMPY_TAKES)
+    if run is not None:
+        out = xp.empty((*before, rows, *after), weights.dtype)
+        arrays = [np.ascontiguousarray(a) for a in (x, starts, weights)]
+        words = (arrays[0], out, *arrays[1:], lead, size, inner, rows, width)
+        run(words, lead, max(1, _TERMS_AT_ONCE * lead // terms))
+        return out
+    return _banded_sum(xp, x, starts, weights, at)
+
+
+def _banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, at: int) -> Array:
+    """The same with NumPy, one pass for each place of the band."""
     before, size, after = x.shape[:at], x.shape[at], x.shape[at + 1 :]
     rows, width = weights.shape
     lead, inner = math.prod(before), math.prod(after)
@@ -102,6 +134,7 @@ resize_axis_op: Op = define_op(
     xla=Lowered("resize_axis"),
     vjp=_resize_vjp,
     fresh=True,
+    trusts_kernel=True,
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,
@@ -119,6 +152,7 @@ resize_axis_back_op: Op = define_op(
     xla=Lowered("resize_axis", back=True),
     vjp=_back_vjp,
     fresh=True,
+    trusts_kernel=True,
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,

@@ -272,10 +272,8 @@ def _cross_infer(a: TensorSpec, b: TensorSpec) -> TensorSpec:
 
 
 def _cross_kernel(xp: ArrayNamespace, a: Array, b: Array) -> Array:
-    def turned(x: Array, by: int) -> Array:
-        return xp.roll(x, by, axis=-1)
-
-    return turned(a, -1) * turned(b, -2) - turned(a, -2) * turned(b, -1)
+    (a0, a1, a2), (b0, b1, b2) = [[x[..., i] for i in range(3)] for x in (a, b)]
+    return xp.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=-1)
 
 
 cross_op: Op = define_op(

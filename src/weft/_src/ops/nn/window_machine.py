@@ -8,15 +8,14 @@ must not depend on what else a program has computed; and so it is for the refere
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 
 from weft._src.core.flags import flags
+from weft._src.core.machine_jobs import left_to_numpy
 from weft._src.core.tensor import Array
 from weft._src.ops.nn.windows import Geometry
 
@@ -63,23 +62,11 @@ class _State:
 
 
 _state = _State()
-_here = threading.local()
 
 
 def install_kernels(load: Callable[[Callable[[Kernels], None]], None]) -> None:
     """Sets what loads the kernels some time later, and hands them to whom it is given."""
     _state.load = load
-
-
-@contextlib.contextmanager
-def by_numpy() -> Iterator[None]:
-    """Convolutions of this thread are done by NumPy meanwhile."""
-    before = getattr(_here, "plain", False)
-    _here.plain = True
-    try:
-        yield
-    finally:
-        _here.plain = before
 
 
 def attempted(
@@ -93,9 +80,9 @@ def attempted(
       machine: asks the kernels.
       plain: does it with NumPy.
     """
-    if size < _FROM or dtype not in _DTYPES or getattr(_here, "plain", False):
+    if size < _FROM or dtype not in _DTYPES:
         return plain()
-    if flags.execution == "numpy" or flags.deterministic:
+    if left_to_numpy() or flags.deterministic:
         return plain()
     if _state.kernels is not None:
         found = machine(_state.kernels)

@@ -203,7 +203,12 @@ def _shuffle_infer(value: TensorSpec, state: TensorSpec, *, inverse: bool) -> Te
 def _shuffle_kernel(xp: ArrayNamespace, value: Array, state: Array, *, inverse: bool) -> Array:
     if value.ndim == 0:
         return value
-    order = discrete.permutation(*seeds.key_counter_from_state(state), value.shape[0])
+    key, counter = seeds.key_counter_from_state(state)
+    if value.ndim == 1 and not inverse:
+        shuffled = np.array(value)
+        discrete.shuffle(key, counter, shuffled)
+        return shuffled
+    order = discrete.permutation(key, counter, value.shape[0])
     if not inverse:
         return value[order]
     out = np.empty_like(value)

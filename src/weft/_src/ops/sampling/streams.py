@@ -56,10 +56,12 @@ def _skip_infer(resource: TensorSpec, delta: TensorSpec, *, step: int) -> Tensor
 def _skip_kernel(
     xp: ArrayNamespace, resource: RngCell | VariableCell, delta: Array, *, step: int
 ) -> Array:
-    sizes = delta.reshape(-1).tolist()
+    if delta.ndim == 0:
+        return _advanced(resource, step * int(delta))
     if delta.ndim > 1:
         raise ValueError("delta has too many axes")
-    if delta.ndim and min(sizes, default=0) < 0:
+    sizes = delta.tolist()
+    if min(sizes, default=0) < 0:
         raise InvalidArgumentError(
             None, None, f"RngReadAndSkip: a shape must not be negative, got {sizes}."
         )

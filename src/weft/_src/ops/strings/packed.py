@@ -1,7 +1,8 @@
 """All strings of an array as one run of bytes, on which NumPy can work, and back; their hashes.
 
 The execution layer offers machine code for it (`install_packers`), which reads and makes the bytes
-objects. Loading that takes time: until many strings were met, Python does the same.
+objects. It is loaded in the background when some strings were met; until then, Python does the
+same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Words = dict[str, Array | int]
 _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wrong place
 
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
-_WORTH_LOADING = 100_000  # strings that were met; loading takes 0.1 s
+_WORTH_LOADING = 10_000  # strings that were met: Python needs some 10 ms for them
 _WORTH_USING = 50  # strings in one call
 
 
@@ -57,34 +58,45 @@ class Packed(NamedTuple):
         return unpack(self, shape)
 
 
-# Set by the execution layer: loads the machine code; None where it cannot run.
-load_packers: Callable[[], Packers | None]
+# Set by the execution layer: loads the machine code and hands it over, at once if the second
+# argument says so, or some time later. Where it cannot run, nothing comes.
+Load = Callable[[Callable[[Packers], None], bool], None]
 
 
-def install_packers(load: Callable[[], Packers | None]) -> None:
+class _State:
+    """A race between threads does no harm: of two that ask, both get the same."""
+
+    load: Load
+    packers: Packers | None = None
+    is_asked = False
+    met = 0
+
+    def take(self, packers: Packers) -> None:
+        self.packers = packers
+
+
+_state = _State()
+
+
+def install_packers(load: Load) -> None:
     """The execution layer says where the machine code comes from."""
-    global load_packers  # noqa: PLW0603 - a hook, set once at import
-    load_packers = load
-
-
-_met = 0
-
-
-@functools.cache
-def _loaded() -> Packers | None:
-    return load_packers()
+    _state.load = load
 
 
 def _packers(count: int, *, new: bool = True) -> Packers | None:
     """The machine code, if so many strings are for it; `new` ones are counted."""
-    global _met  # noqa: PLW0603 - a count of the process; a race between threads does no harm
     if flags.execution == "numpy":
         return None
-    if flags.execution != "native":
-        _met += count if new else 0
-        if count < _WORTH_USING or _met < _WORTH_LOADING:
-            return None
-    return _loaded()
+    waits = flags.execution == "native"
+    if count < _WORTH_USING and not waits:
+        _state.met += count if new else 0
+        return None
+    if _state.packers is None and not _state.is_asked:
+        _state.met += count if new else 0
+        if waits or _state.met >= _WORTH_LOADING:
+            _state.is_asked = True
+            _state.load(_state.take, waits)
+    return _state.packers
 
 
 def pays(count: int) -> bool:
@@ -100,20 +112,34 @@ def _constants() -> dict[str, int]:
     return {**addresses, "bytes type": id(bytes)}
 
 
+_PLACES = {name.replace(" ", "_"): place for place, name in enumerate(JOB)}
+_AT, _STOP, _LONG, _STATUS = [_PLACES[name] for name in ("at", "stop", "long_count", "status")]
+_Job: Any = ctypes.c_int64 * len(JOB)
+
+
+@functools.cache
+def _begun() -> list[int]:
+    """A job with what is the same in all of them."""
+    words = [0] * len(JOB)
+    for name, value in _constants().items():
+        words[JOB.index(name)] = value
+    return words
+
+
 def _run(function: Callable[[int], None], count: int, **words: Array | int) -> tuple[int, int]:
     """How a job ended, and how many strings were too long; arrays are given by addresses."""
-    job = np.zeros(len(JOB), np.int64)
-    given: dict[str, Any] = {**_constants(), **words}
-    for name, value in given.items():
-        place = JOB.index(name.replace("_", " "))
-        job[place] = value.ctypes.data if isinstance(value, np.ndarray) else value
-    at, stop, status = [JOB.index(name) for name in ("at", "stop", "status")]
+    numbers = _begun().copy()
+    for name, value in words.items():
+        is_array = isinstance(value, np.ndarray)
+        numbers[_PLACES[name]] = value.__array_interface__["data"][0] if is_array else int(value)
+    job = _Job(*numbers)
+    address = ctypes.addressof(job)
     for begin in range(0, count, _AT_ONCE):
-        job[at], job[stop] = begin, min(begin + _AT_ONCE, count)
-        function(job.ctypes.data)
-        if job[status] != _FINE:
+        job[_AT], job[_STOP] = begin, min(begin + _AT_ONCE, count)
+        function(address)
+        if job[_STATUS] != _FINE:
             break
-    return int(job[status]), int(job[JOB.index("long count")])
+    return job[_STATUS], job[_LONG]
 
 
 def sizes(strings: Array) -> Array:

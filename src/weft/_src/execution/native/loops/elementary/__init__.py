@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft._src.execution.native.loops.elementary import (
+    arcs,
     exponentials,
     float32,
     float64,
@@ -51,6 +52,20 @@ cos = offered("cos", _by_type(float32.cos, float64.cos))
 erf = offered("erf", _by_type(float32.erf, float64.erf))
 erfc = _by_type(offered("erfc", special.erfc), by_c_library("erfc"))
 lgamma = _by_type(offered("lgamma", gamma.lgamma), by_c_library("lgamma"))
+asin, acos, atan, asinh, atanh, sinh, cosh = [
+    _by_type(offered(name, getattr(arcs, name)), by_c_library(name))
+    for name in ("asin", "acos", "atan", "asinh", "atanh", "sinh", "cosh")
+]
+_atan2 = offered("atan2", arcs.atan2, operands=2)
+
+
+def atan2(b: Builder, y: Scalar, x: Scalar) -> Scalar:
+    """The angle of a point."""
+    if x.type == "double":
+        return b.call("atan2", "double", y, x)
+    return _atan2(b, y, x)
+
+
 # Of float32 (and less); SciPy has them for float64.
 SPECIAL: dict[str, Unary] = {
     name: offered(name, getattr(special, name))

@@ -49,11 +49,14 @@ def offered(name: str, form: Form, operands: int = 1) -> Form:
     def function(b: Builder, *numbers: Scalar) -> Scalar:
         if not b.calls:
             return form(b, *numbers)
-        kind = numbers[0].type
-        variants = Variants(f"{_PREFIX}{name}_{kind}", kind, len(numbers), _widths(kind))
-        return b.call_variants(variants, *numbers)
+        return b.call_variants(variants_of(name, numbers[0].type), *numbers)
 
     return function
+
+
+def variants_of(name: str, kind: str) -> Variants:
+    """The functions of a form that is offered."""
+    return Variants(f"{_PREFIX}{name}_{kind}", kind, _forms[name][1], _widths(kind))
 
 
 def _widths(kind: str) -> tuple[int, ...]:

@@ -23,13 +23,15 @@ _RED, _BLUE, _GREEN_RED, _GREEN_BLUE = [
     int(factor * _ONE + 0.5) for factor in (1.402, 1.772, 0.71414, 0.34414)
 ]
 
-# The samples of one colour, every sixth byte of some rows of pixels. `step` is how far the rows are
-# apart, `wide` a row of the plane.
+# The samples of one colour, a byte of every second pixel of some rows. `step` is how far the rows
+# are apart, `wide` a row of the plane. All but the last are found in eight bytes of two pixels, if
+# pixels have four.
 _TAKE = """
-define internal void @take(ptr noalias %given, ptr noalias %plane, i64 %rows, i64 %samples,
-                           i64 %step, i64 %wide) {
+define internal void @take_<bytes>(ptr noalias %given, ptr noalias %plane, i64 %rows, i64 %samples,
+                             i64 %step, i64 %wide, i64 %colour) {
 entry:
 %last = sub i64 %samples, 1
+%shift = mul i64 %colour, 8
 br label %rows.next
 rows.next:
 %y = phi i64 [0, %entry], [%y.next, %ends]
@@ -43,26 +45,47 @@ row:
 %inside = getelementptr i8, ptr %line, i64 1
 br label %next
 next:
-%i = phi i64 [0, %row], [%i.next, %next]
-%six = mul i64 %i, 6
-%p = getelementptr i8, ptr %pixels, i64 %six
-%x = load i8, ptr %p
+%i = phi i64 [0, %row], [%i.next, %work]
+%more = icmp slt i64 %i, %last
+br i1 %more, label %work, label %ends
+work:
+<sample>
 %q = getelementptr i8, ptr %inside, i64 %i
 store i8 %x, ptr %q
 %i.next = add i64 %i, 1
-%more = icmp slt i64 %i.next, %samples
-br i1 %more, label %next, label %ends
+br label %next
 ends:
+%final.at = mul i64 %last, <two pixels>
+%final.p = getelementptr i8, ptr %pixels, i64 %final.at
+%final.colour.p = getelementptr i8, ptr %final.p, i64 %colour
+%final = load i8, ptr %final.colour.p
+%final.q = getelementptr i8, ptr %inside, i64 %last
+store i8 %final, ptr %final.q
 %lowest = load i8, ptr %inside
 store i8 %lowest, ptr %line
 %end.p = getelementptr i8, ptr %inside, i64 %samples
-store i8 %x, ptr %end.p
+store i8 %final, ptr %end.p
 %y.next = add i64 %y, 1
 br label %rows.next
 done:
 ret void
 }
 """
+
+_SAMPLES = {
+    3: """
+%at = mul i64 %i, 6
+%p = getelementptr i8, ptr %pixels, i64 %at
+%colour.p = getelementptr i8, ptr %p, i64 %colour
+%x = load i8, ptr %colour.p
+""",
+    4: """
+%p = getelementptr i64, ptr %pixels, i64 %i
+%two = load i64, ptr %p, align 1
+%two.colour = lshr i64 %two, %shift
+%x = trunc i64 %two.colour to i8
+""",
+}
 
 _SUM = """
 define internal void @sum(ptr noalias %near, ptr noalias %far, ptr noalias %sums, i64 %wide,
@@ -134,8 +157,8 @@ _PIXELS = """
 %@cb = load <i32s>, ptr %@cb.p, align 4
 %@cr.p = getelementptr i32, ptr %red, i64 %@x
 %@cr = load <i32s>, ptr %@cr.p, align 4
-%@three = mul i64 %@x, 3
-%@y.p = getelementptr i8, ptr %given, i64 %@three
+%@from = mul i64 %@x, <bytes>
+%@y.p = getelementptr i8, ptr %given, i64 %@from
 <load>
 %@y = zext <i8s> %@y.8 to <i32s>
 %@r.1 = mul <i32s> %@cr, <red>
@@ -153,6 +176,7 @@ _PIXELS = """
 %@b.3 = ashr <i32s> %@b.2, <16>
 %@b = add <i32s> %@y, %@b.3
 <clamped>
+%@three = mul i64 %@x, 3
 %@p = getelementptr i8, ptr %out, i64 %@three
 <store>
 """
@@ -171,8 +195,8 @@ def _indices(numbers: list[int]) -> str:
     return f"<{len(numbers)} x i32> <{', '.join([f'i32 {n}' for n in numbers])}>"
 
 
-def _loads_and_stores(lanes: int) -> tuple[str, str]:
-    """Of every third byte."""
+def _loads_and_stores(lanes: int, bytes_of_pixel: int) -> tuple[str, str]:
+    """Of the first byte of each pixel, and of three bytes for each."""
     if lanes == 1:
         stores = [
             f"%@{c}.p = getelementptr i8, ptr %@p, i64 {i}\nstore i8 %@{c}.8, ptr %@{c}.p\n"
@@ -185,6 +209,11 @@ def _loads_and_stores(lanes: int) -> tuple[str, str]:
 %@all = load {all_bytes}, ptr %@y.p, align 1
 %@y.8 = shufflevector {all_bytes} %@all, {all_bytes} poison, {thirds}
 """
+    if bytes_of_pixel == 4:
+        load = f"""
+%@all = load <{lanes} x i32>, ptr %@y.p, align 1
+%@y.8 = trunc <{lanes} x i32> %@all to {bytes_}
+"""
     pairs = _indices(list(range(2 * lanes)))
     turns = _indices([i // 3 + i % 3 * lanes for i in range(3 * lanes)])
     store = f"""
@@ -196,9 +225,10 @@ store {all_bytes} %@rgb, ptr %@p, align 1
     return load, store
 
 
-def _pixels(lanes: int) -> str:
-    load, store = _loads_and_stores(lanes)
+def _pixels(lanes: int, bytes_of_pixel: int) -> str:
+    load, store = _loads_and_stores(lanes, bytes_of_pixel)
     texts = {
+        "bytes": str(bytes_of_pixel),
         "load": load,
         "store": store,
         "clamped": "".join([_CLAMPED.replace("<c>", c) for c in "rgb"]),
@@ -214,14 +244,18 @@ def _pixels(lanes: int) -> str:
     return out.replace("%@", f"%l{lanes}.")
 
 
-_CONVERT = f"""
+_DECLARATIONS = f"""
 declare i32 @llvm.smax.i32(i32, i32)
 declare i32 @llvm.smin.i32(i32, i32)
 declare <{_LANES} x i32> @llvm.smax.v{_LANES}i32(<{_LANES} x i32>, <{_LANES} x i32>)
 declare <{_LANES} x i32> @llvm.smin.v{_LANES}i32(<{_LANES} x i32>, <{_LANES} x i32>)
+declare i64 @llvm.smax.i64(i64, i64)
+declare i64 @llvm.smin.i64(i64, i64)
+"""
 
-define internal void @convert(ptr noalias %given, ptr noalias %out, ptr noalias %blue,
-                              ptr noalias %red, i64 %count) {{
+_CONVERT = f"""
+define internal void @convert_<bytes>(ptr noalias %given, ptr noalias %out, ptr noalias %blue,
+                                      ptr noalias %red, i64 %count) {{
 entry:
 br label %many
 many:
@@ -230,14 +264,14 @@ many:
 %many.more = icmp sle i64 %many.end, %count
 br i1 %many.more, label %many.work, label %one
 many.work:
-{_pixels(_LANES)}
+<many>
 br label %many
 one:
 %l1.x = phi i64 [%l{_LANES}.x, %many], [%one.end, %one.work]
 %one.more = icmp slt i64 %l1.x, %count
 br i1 %one.more, label %one.work, label %done
 one.work:
-{_pixels(1)}
+<single>
 %one.end = add i64 %l1.x, 1
 br label %one
 done:
@@ -247,30 +281,27 @@ ret void
 
 _WORDS = "\n".join([f"<ptr {word}>" for word in JOB[:4]] + [f"<i64 {word}>" for word in JOB[4:]])
 
-ROWS = f"""
-declare i64 @llvm.smax.i64(i64, i64)
-declare i64 @llvm.smin.i64(i64, i64)
+_ROWS = f"""
 {_TAKE}
-{_SUM}
-{_BLEND}
 {_CONVERT}
-define void @weft_jpeg_rows(ptr %job) {{
+define void @weft_jpeg_rows_<bytes>(ptr %job) {{
 entry:
 {_WORDS}
-%line = mul i64 %width, 3
-%skipped = mul i64 %first, 3
+%line = mul i64 %width, <bytes>
+%out.line = mul i64 %width, 3
+%skipped = mul i64 %first, <bytes>
+%out.skipped = mul i64 %first, 3
 %wide = add i64 %samples, 2
 %taller = add i64 %height, %halves
 %rows = lshr i64 %taller, %halves
 %step = shl i64 %line, %halves
 %size = mul i64 %rows, %wide
 %planes.red = getelementptr i8, ptr %planes, i64 %size
-%blue.at = add i64 %skipped, 1
-%red.at = add i64 %skipped, 2
-%blue.given = getelementptr i8, ptr %given, i64 %blue.at
-%red.given = getelementptr i8, ptr %given, i64 %red.at
-call void @take(ptr %blue.given, ptr %planes, i64 %rows, i64 %samples, i64 %step, i64 %wide)
-call void @take(ptr %red.given, ptr %planes.red, i64 %rows, i64 %samples, i64 %step, i64 %wide)
+%wanted.given = getelementptr i8, ptr %given, i64 %skipped
+call void @take_<bytes>(ptr %wanted.given, ptr %planes, i64 %rows, i64 %samples, i64 %step,
+                        i64 %wide, i64 1)
+call void @take_<bytes>(ptr %wanted.given, ptr %planes.red, i64 %rows, i64 %samples, i64 %step,
+                        i64 %wide, i64 2)
 %pixels = mul i64 %samples, 2
 %blue = getelementptr i32, ptr %room, i64 %wide
 %red = getelementptr i32, ptr %blue, i64 %pixels
@@ -307,11 +338,32 @@ call void @blend(ptr %room, ptr %red, i64 %samples, i32 %l, i32 %r, i32 %s)
 %place = mul i64 %y, %line
 %at = add i64 %place, %skipped
 %row = getelementptr i8, ptr %given, i64 %at
-%out.row = getelementptr i8, ptr %out, i64 %at
-call void @convert(ptr %row, ptr %out.row, ptr %blue, ptr %red, i64 %count)
+%out.place = mul i64 %y, %out.line
+%out.at = add i64 %out.place, %out.skipped
+%out.row = getelementptr i8, ptr %out, i64 %out.at
+call void @convert_<bytes>(ptr %row, ptr %out.row, ptr %blue, ptr %red, i64 %count)
 %y.next = add i64 %y, 1
 br label %next
 done:
 ret void
 }}
 """
+
+
+def _rows(bytes_of_pixel: int) -> str:
+    texts = {
+        "sample": _SAMPLES[bytes_of_pixel],
+        "two pixels": str(2 * bytes_of_pixel),
+        "many": _pixels(_LANES, bytes_of_pixel),
+        "single": _pixels(1, bytes_of_pixel),
+        "bytes": str(bytes_of_pixel),
+    }
+    out = _ROWS
+    for name, text in texts.items():
+        out = out.replace(f"<{name}>", text)
+    return out
+
+
+# Pixels that are given have so many bytes, the fourth of which means nothing.
+BYTES = tuple(_SAMPLES)
+ROWS = _DECLARATIONS + _SUM + _BLEND + "".join([_rows(number) for number in BYTES])

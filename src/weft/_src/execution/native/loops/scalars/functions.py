@@ -22,10 +22,11 @@ for _name in (
     _unary(_name, getattr(elementary, _name))
 for _name in ("sin", "cos"):
     _unary(_name, getattr(elementary, _name), doubtful=True)
-for _name, _in_c in {
-    "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
-    "arctanh": "atanh", "cosh": "cosh", "sinh": "sinh", "tan": "tan",
-}.items():  # fmt: skip
+for _name in ("asin", "acos", "atan", "asinh", "atanh"):
+    _unary(f"arc{_name[1:]}", getattr(elementary, _name))
+for _name in ("sinh", "cosh"):
+    _unary(_name, getattr(elementary, _name))
+for _name, _in_c in {"arccosh": "acosh", "tan": "tan"}.items():
     _unary(_name, elementary.by_c_library(_in_c))
 for _name in ("ceil", "floor", "rint"):
     rule(_name)(lambda b, t, attrs, x, name=_name: b.intrinsic(name, x))
@@ -48,8 +49,7 @@ def _pow(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> S
 
 @rule("atan2", cost=COSTLY)
 def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) -> Scalar:
-    wide = [b.convert("fpext", v, "double") for v in (y, x)]
-    return b.convert("fptrunc", b.call("atan2", "double", *wide), x.type)
+    return elementary.atan2(b, y, x)
 
 
 def _call_scipy(b: Builder, name: str, operands: Sequence[Scalar]) -> Scalar:
