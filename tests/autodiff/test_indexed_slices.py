@@ -332,3 +332,39 @@ def test_rows_need_the_shape() -> None:
         y = pick(x * 2.0)
     with pytest.raises(ValueError, match="IndexedSlices without dense_shape"):
         tape.gradient(y, x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.signal.frame(x, 2, 1, axis=0),
+        lambda x: tf.signal.stft(x[:, 0], 2, 1),
+        lambda x: tf.sparse.segment_sum(x, [0, 2, 0], [0, 0, 1]),
+        lambda x: tf.sparse.segment_mean(x, [0, 2, 0], [0, 0, 1]),
+        lambda x: tf.sparse.segment_sqrt_n(x, [0, 2, 0], [2, 0, 1], num_segments=4),
+        lambda x: tf.sparse.reorder(tf.SparseTensor([[2], [0], [1]], x[:, 0], [3])).values,
+    ],
+)
+@pytest.mark.parametrize("traced", [False, True])
+def test_gradients_of_functions_made_of_gather_are_tensors(function: Any, traced: bool) -> None:
+    def gradient(x: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        return tape.gradient(y, x)
+
+    found = (tf.function(gradient) if traced else gradient)(tf.ones([3, 2]))
+    assert isinstance(found, tf.Tensor)
+    assert found.shape == [3, 2]
+
+
+def test_sparse_gradients_of_segments_on_request() -> None:
+    x = tf.constant([[1.0], [2.0], [3.0]])
+    for function in (tf.sparse.segment_sum, tf.sparse.segment_mean, tf.sparse.segment_sqrt_n):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            rows = function(x, [0, 2], [0, 0], sparse_gradient=True)
+            whole = function(x, [0, 2], [0, 0])
+        found = tape.gradient(rows, x)
+        assert isinstance(found, tf.IndexedSlices)
+        np.testing.assert_allclose(tf.convert_to_tensor(found), tape.gradient(whole, x))

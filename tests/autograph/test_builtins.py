@@ -255,3 +255,17 @@ def test_sorted_by_a_key() -> None:
     )
     with pytest.raises(ValueError, match="sorted"):
         tf.function(lambda x: sorted(x))(tf.zeros([2, 2]))
+
+
+def test_sorted_tensors_are_tensors() -> None:
+    order = tf.function(lambda x: sorted(x, reverse=True))
+    assert isinstance(order(tf.constant([1, 3, 2])), tf.Tensor)
+    np.testing.assert_array_equal(order(tf.constant([1, 3, 2])), [3, 2, 1])
+    assert isinstance(tf.function(lambda x: sorted([x[0], x[1]]))(tf.constant([2, 1])), list)
+
+
+def test_a_filtered_dataset_is_a_dataset() -> None:
+    odd = tf.function(lambda rows: filter(lambda x: x % 2 == 1, rows))
+    found = odd(tf.data.Dataset.range(5))
+    assert isinstance(found, tf.data.Dataset)
+    assert [int(x) for x in found] == [1, 3]

@@ -394,3 +394,11 @@ def test_a_function_that_creates_its_variables_once() -> None:
     assert [x.tolist() for x in dataset.as_numpy_iterator()] == [[0, 0], [4, 6], [8, 12]]
     layer.weight.assign([1.0, 1.0])
     assert [x.tolist() for x in dataset.as_numpy_iterator()] == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_resampled_classes_keep_their_dtype() -> None:
+    rows = tf.data.Dataset.range(8).rejection_resample(
+        lambda x: tf.cast(x % 2, tf.int32), [0.0, 1.0], [0.5, 0.5]
+    )
+    assert rows.element_spec[0] == tf.TensorSpec([], tf.int32)
+    assert all(int(kind) == 1 for kind, _ in rows)

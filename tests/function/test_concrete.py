@@ -282,3 +282,11 @@ def test_inputs_one_by_one_whatever_they_stand_in() -> None:
     for wrong in ([tf.constant(1.0)], [tf.constant(1.0)] * 3, [1.0, 2.0]):
         with pytest.raises(TypeError, match="f\\(d: "):
             named(*wrong)
+
+
+def test_an_argument_is_named_by_its_parameter_before_its_spec() -> None:
+    x = tf.TensorSpec([], name="x")
+    difference = tf.function(lambda x, y: x - y).get_concrete_function(x, x)
+    assert difference(x=tf.constant(5.0), y=tf.constant(2.0)).numpy() == 3.0
+    named = tf.function(lambda a, b: a - b).get_concrete_function(x, tf.TensorSpec([], name="y"))
+    assert named(x=tf.constant(5.0), y=tf.constant(2.0)).numpy() == 3.0

@@ -158,6 +158,48 @@ def test_what_has_to_be_known() -> None:
         tf.function(lambda x, i: tf.roll(x, [1, 2], [i]))(tf.constant(X), tf.constant(0))
     with pytest.raises(TypeError, match="tensordot: how many axes are summed must be known"):
         tf.function(lambda x, n: tf.tensordot(x, x, n))(tf.constant(X), tf.constant(0))
-    spec = [tf.TensorSpec(None), AXIS]
-    with pytest.raises(tf.errors.ShapeError, match="needs a known rank"):
-        tf.function(tf.reduce_sum, input_signature=spec).get_concrete_function()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        tf.reduce_sum,
+        lambda x, i: tf.reduce_max(x, i, keepdims=True),
+        tf.argmax,
+        lambda x, i: tf.math.cumprod(x, i, exclusive=True),
+        lambda x, i: tf.concat([x, x * 2, x], i),
+        tf.expand_dims,
+        lambda x, i: tf.gather(x, [[1, 0], [0, 1]], axis=i),
+        lambda x, i: tf.concat(tf.split(x, [1, -1], i, num=2)[::-1], i),
+        tf.math.l2_normalize,
+        lambda x, i: tf.linspace(x, x + 1.0, 5, axis=i),
+        lambda x, i: tf.signal.frame(x, 2, 1, axis=i),
+        lambda x, i: tf.boolean_mask(x, tf.range(tf.shape(x)[i]) != 1, axis=i),
+    ],
+)
+@pytest.mark.parametrize("axis", [-3, -1, 0, 1])
+def test_a_rank_that_is_not_known_either(function: Any, axis: int) -> None:
+    known = function(tf.constant(X), axis)
+    spec = [tf.TensorSpec(None, tf.float64), AXIS]
+    found = tf.function(function, input_signature=spec)(tf.constant(X), tf.constant(axis))
+    np.testing.assert_allclose(found, known)
+
+
+@pytest.mark.parametrize("sizes", [[2, 3, 4], [None, None, None], None])
+def test_masks_from_an_axis_on(sizes: Any) -> None:
+    def masked(x: tf.Tensor, mask: tf.Tensor, axis: tf.Tensor) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.boolean_mask(x, mask, axis)
+        return y, tape.gradient(y, x)
+
+    x, spec = tf.constant(X), tf.TensorSpec(sizes, tf.float64)
+    for axis, shape in [(0, [2]), (1, [3]), (-1, [4]), (0, [2, 3]), (1, [3, 4]), (0, [2, 3, 4])]:
+        mask = tf.constant(np.arange(np.prod(shape)).reshape(shape) % 3 != 1)
+        computed = tf.function(masked).get_concrete_function(spec, mask, AXIS)
+        found = computed(x, mask, tf.constant(axis))
+        for ours, wanted in zip(found, masked(x, mask, axis), strict=True):
+            np.testing.assert_array_equal(ours, wanted)
+    too_far = tf.function(lambda x, i: tf.boolean_mask(x, [[True, False]] * 3, i))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must not cover more axes"):
+        too_far(x, tf.constant(2))

@@ -318,3 +318,126 @@ def test_conjugate_gradients(how: str) -> None:
         assert 0 < found.i.numpy() <= 50
     with pytest.raises(ValueError, match="self-adjoint and positive definite"):
         la.experimental.conjugate_gradient(la.LinearOperatorDiag([1.0]), [1.0])
+
+
+# --- operators as values of several tensors ------------------------------------------------------
+
+
+def operators() -> dict[str, tf.linalg.LinearOperator]:
+    full = tf.linalg.LinearOperatorFullMatrix([[4.0, 1.0], [1.0, 3.0]])
+    diag = tf.linalg.LinearOperatorDiag([1.0, 2.0])
+    return {
+        "full": full,
+        "diag": diag,
+        "tril": tf.linalg.LinearOperatorLowerTriangular([[1.0, 7.0], [2.0, 3.0]]),
+        "identity": tf.linalg.LinearOperatorIdentity(2, batch_shape=[3]),
+        "scaled": tf.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0),
+        "zeros": tf.linalg.LinearOperatorZeros(2),
+        "composition": tf.linalg.LinearOperatorComposition([full, diag]),
+        "inversion": tf.linalg.LinearOperatorInversion(full),
+        "adjoint": tf.linalg.LinearOperatorAdjoint(full),
+        "kronecker": tf.linalg.LinearOperatorKronecker([full, diag]),
+        "blocks": tf.linalg.LinearOperatorBlockDiag([full, diag]),
+        "lower_blocks": tf.linalg.LinearOperatorBlockLowerTriangular([[full], [diag, diag]]),
+        "circulant": tf.linalg.LinearOperatorCirculant([3.0, 1.0], input_output_dtype=tf.float32),
+        "householder": tf.linalg.LinearOperatorHouseholder([1.0, 2.0]),
+        "permutation": tf.linalg.LinearOperatorPermutation([1, 0], dtype=tf.float32),
+        "toeplitz": tf.linalg.LinearOperatorToeplitz([1.0, 2.0], [1.0, 4.0]),
+        "tridiag": tf.linalg.LinearOperatorTridiag(
+            [[1.0, 1.0, 0.0], [4.0, 5.0, 6.0], [0.0, 1.0, 1.0]], diagonals_format="sequence"
+        ),
+        "low_rank": tf.linalg.LinearOperatorLowRankUpdate(diag, [[1.0], [1.0]]),
+    }
+
+
+@pytest.mark.parametrize("kind", operators())
+def test_operators_are_arguments_and_results_of_functions(kind: str) -> None:
+    operator = operators()[kind]
+    traces = []
+
+    @tf.function
+    def same(operator: tf.linalg.LinearOperator) -> tf.linalg.LinearOperator:
+        traces.append(operator)
+        return operator
+
+    result = same(operator)
+    assert type(result) is type(operator)
+    np.testing.assert_array_equal(result.to_dense(), operator.to_dense())
+    same(operators()[kind])
+    assert len(traces) == 1
+    parts = tf.nest.flatten(operator, expand_composites=True)
+    again = tf.nest.pack_sequence_as(operator, parts, expand_composites=True)
+    np.testing.assert_array_equal(again.to_dense(), operator.to_dense())
+
+
+def test_operators_in_loops_branches_and_tapes() -> None:
+    @tf.function
+    def doubled(operator: tf.linalg.LinearOperator, n: tf.Tensor) -> tf.linalg.LinearOperator:
+        for _ in tf.range(n):
+            operator = tf.linalg.LinearOperatorDiag(operator.diag * 2.0)
+        if n > 5:
+            operator = tf.linalg.LinearOperatorDiag(-operator.diag)
+        return operator
+
+    result = doubled(tf.linalg.LinearOperatorDiag([1.0, 2.0]), tf.constant(3))
+    np.testing.assert_array_equal(result.diag, [8.0, 16.0])
+    operator = tf.linalg.LinearOperatorDiag([3.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(operator)
+        y = operator.determinant()
+    np.testing.assert_array_equal(tape.gradient(y, operator).diag, [2.0, 3.0])
+
+
+def test_an_operator_of_variables_is_read_when_it_runs() -> None:
+    v = tf.Variable([1.0, 2.0])
+    operator = tf.linalg.LinearOperatorDiag(v)
+    determinant = tf.function(lambda operator: operator.determinant())
+    assert determinant(operator).numpy() == 2.0
+    v.assign([3.0, 4.0])
+    assert determinant(operator).numpy() == 12.0
+
+
+def test_functions_of_matrices_take_operators() -> None:
+    operator = tf.linalg.LinearOperatorDiag([2.0, 4.0], is_positive_definite=True)
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    dense = operator.to_dense()
+    assert tf.linalg.det(operator).numpy() == 8.0
+    assert tf.linalg.trace(operator).numpy() == 6.0
+    np.testing.assert_allclose(tf.linalg.logdet(operator), np.log(8.0), rtol=1e-6)
+    np.testing.assert_array_equal(tf.linalg.diag_part(operator), [2.0, 4.0])
+    np.testing.assert_allclose(tf.linalg.solve(operator, x), tf.linalg.solve(dense, x))
+    np.testing.assert_allclose(tf.linalg.matmul(operator, x), dense @ x)
+    np.testing.assert_allclose(tf.linalg.matmul(x, operator), x @ dense)
+    np.testing.assert_allclose(
+        tf.linalg.matmul(x, operator, adjoint_a=True), tf.transpose(x) @ dense
+    )
+    for made in (
+        tf.linalg.inv(operator),
+        tf.linalg.adjoint(operator),
+        tf.linalg.cholesky(operator),
+    ):
+        assert isinstance(made, tf.linalg.LinearOperatorDiag)
+    assert isinstance(tf.linalg.matmul(operator, operator), tf.linalg.LinearOperatorDiag)
+    # No hint says that it has a Cholesky factor: its determinant needs none.
+    plain = tf.linalg.LinearOperatorFullMatrix([[0.0, 2.0], [2.0, 0.0]])
+    np.testing.assert_allclose(tf.linalg.logdet(plain), np.log(4.0), rtol=1e-6)
+    with pytest.raises(ValueError, match="adjoint only"):
+        tf.linalg.matmul(operator, x, transpose_a=True)
+    with pytest.raises(ValueError, match="to_dense"):
+        tf.reduce_sum(operator)
+
+
+def test_an_operator_of_a_users_class_is_an_object() -> None:
+    class Scaling(tf.linalg.LinearOperator):
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+            super().__init__(tf.float32)
+
+        def _shape(self) -> tf.TensorShape:
+            return tf.TensorShape([2, 2])
+
+        def _matmul(self, x, adjoint=False, adjoint_arg=False):  # type: ignore[no-untyped-def]
+            return x * self.factor
+
+    product = tf.function(lambda operator: operator.matvec(tf.ones([2])))
+    np.testing.assert_array_equal(product(Scaling(3.0)), [3.0, 3.0])

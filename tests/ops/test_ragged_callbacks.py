@@ -74,3 +74,32 @@ def test_custom_gradients(mode: Any) -> None:
     assert first.to_list() == [[2.0, 4.0], [], [6.0]]
     assert of_x.to_list() == [[40.0, 80.0], [], [120.0]]
     assert of_y.numpy() == 3.0
+
+
+class _Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_callbacks_of_extension_types(traced: bool) -> None:
+    def doubled(x: _Masked) -> Any:
+        spec = _Masked.Spec(tf.TensorSpec([None]), tf.TensorSpec([None], tf.bool))
+        twice = tf.py_function(lambda m: _Masked(m.values * 2.0, m.mask), [x], spec)
+        return twice.values, tf.py_function(lambda m: m.values, [x], tf.float32)
+
+    found = (tf.function(doubled) if traced else doubled)(_Masked([1.0, 2.0], [True, False]))
+    np.testing.assert_array_equal(found[0], [2.0, 4.0])
+    np.testing.assert_array_equal(found[1], [1.0, 2.0])
+
+
+def test_identity_and_stop_gradient_of_extension_types() -> None:
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        passed = tf.identity(_Masked(x, [True, False])).values * 3.0
+        stopped = tf.stop_gradient(_Masked(x, [True, False])).values * 3.0
+    np.testing.assert_array_equal(tape.gradient(passed, x), [3.0, 3.0])
+    assert tape.gradient(stopped, x) is None
+    with pytest.raises(ValueError, match="Cannot convert"):
+        tf.identity(object())

@@ -200,3 +200,19 @@ def test_no_rows_of_an_array_are_joined_to_something_of_their_shape() -> None:
     x = tf.zeros([0, 3, 2])
     unknown = tf.function(joined, input_signature=[tf.TensorSpec([None, None, None])])
     assert joined(x).shape == unknown(x).shape == (0, 2)
+
+
+def test_types_of_arrays() -> None:
+    known, unknown = tf.TensorArraySpec([2]), tf.TensorArraySpec([None])
+    assert known.is_subtype_of(unknown)
+    assert not unknown.is_subtype_of(known)
+    assert known.is_compatible_with(unknown)
+    assert not known.is_compatible_with(tf.TensorArraySpec([2], tf.int32))
+    assert not known.is_compatible_with(tf.TensorArraySpec([3]))
+
+    @tf.function(input_signature=[unknown])
+    def total(array: tf.TensorArray) -> tf.Tensor:
+        return tf.reduce_sum(array.stack())
+
+    array = tf.TensorArray(tf.float32, 1, element_shape=[2]).write(0, [1.0, 2.0])
+    assert total(array).numpy() == 3.0

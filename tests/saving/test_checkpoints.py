@@ -181,7 +181,7 @@ def test_beyond_four_gigabytes(tmp_path: Path) -> None:
         file.seek(offset)
         file.write(value.tobytes())
     entry = entry_of(value, 0, offset, value.nbytes, crc32c(value.tobytes()))
-    (tmp_path / "x.index").write_bytes(index_bytes([("x", entry)], 1))
+    (tmp_path / "x.index").write_bytes(index_bytes([(b"x", entry)], 1))
     assert tf.train.load_variable(tmp_path / "x", "x").tolist() == value.tolist()
     assert BundleEntryProto.FromString(entry.SerializeToString()).offset == offset
 

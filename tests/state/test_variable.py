@@ -227,3 +227,25 @@ def test_names_of_variables_in_graphs_of_tensorflow_1() -> None:
     assert v.initializer is None
     v.load([3.0, 4.0])
     np.testing.assert_array_equal(v, [3, 4])
+
+
+def test_set_shape_checks() -> None:
+    v = tf.Variable([1.0, 2.0])
+    v.set_shape([None])
+    v.set_shape([2])
+    with pytest.raises(ValueError, match="the shape is"):
+        v.set_shape([3])
+    assert v.shape == [2]
+
+
+def test_counting_up_to_a_limit() -> None:
+    v = tf.Variable(0)
+    count = tf.function(lambda: v.count_up_to(3))
+    assert [v.count_up_to(3).numpy(), count().numpy(), v.count_up_to(3).numpy()] == [0, 1, 2]
+    with pytest.raises(tf.errors.OutOfRangeError, match="the limit 3 was reached"):
+        v.count_up_to(3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the limit 3 was reached"):
+        count()
+    assert v.numpy() == 3
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.Variable([1]).count_up_to(3)

@@ -20,6 +20,7 @@ from weft._src.core.context import DEVICE, GRAPH, state
 from weft._src.core.conversions import how_to_convert
 from weft._src.core.dtypes import DType
 from weft._src.core.growing import GrowingList
+from weft._src.core.operator_inputs import OperatorInput
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import Array, EagerTensor, Tensor
 from weft._src.errors import DTypeError, FixedDTypeError, UnsupportedError
@@ -66,6 +67,10 @@ def _asarray(value: Any) -> Array:
 
 
 def _cannot_convert(value: Any) -> Exception:
+    if hasattr(type(value), "_matrix_function"):
+        return OperatorInput(
+            f"Cannot convert {value!r} to a tensor. Call its methods, or use its to_dense().", value
+        )
     if hasattr(type(value), "_type_spec"):
         return ValueError(
             f"Cannot convert {value!r} of type {type(value).__name__} to a tensor. It is made of "

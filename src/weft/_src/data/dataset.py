@@ -136,6 +136,9 @@ class Dataset(
     def __autograph_map__(self, function: Callable[..., Any], *others: Any) -> Any:
         return Dataset.zip(self, *others).map(function) if others else self.map(function)
 
+    def __autograph_filter__(self, function: Callable[..., Any]) -> Any:
+        return self.filter(function)
+
     def __autograph_abs__(self) -> Any:
         return self.map(
             lambda *parts: nest.map_structure(unary.abs, parts[0] if len(parts) == 1 else parts)

@@ -182,7 +182,8 @@ class ConcreteFunction(Callable):
             return flat
 
     def _bind_structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
-        kwargs = {self._by_tensor_name().get(k, k): v for k, v in kwargs.items()}
+        own, others = set(self._parameters.names), self._by_tensor_name()
+        kwargs = {k if k in own else others.get(k, k): v for k, v in kwargs.items()}
         try:
             bound = self._parameters.signature.bind_partial(*args, **kwargs).arguments
         except TypeError as e:

@@ -11,7 +11,9 @@ import weft as tf
 from weft._src.core.aliases import DTypeLike, TensorLike
 from weft._src.errors import UnsupportedError
 from weft._src.linear_operators import batches
+from weft._src.linear_operators.functions import FUNCTIONS
 from weft._src.linear_operators.parts import part_of, slices_of
+from weft._src.linear_operators.spec import LinearOperatorSpec, spec_of_operator
 
 
 class LinearOperator(tf.Module, ABC):
@@ -567,6 +569,20 @@ class LinearOperator(tf.Module, ABC):
             for name, value in self._parameters.items()
         }
         return type(self)(**parts)
+
+    # --- as a value of several tensors -------------------------------------------------------
+
+    @property
+    def _type_spec(self) -> LinearOperatorSpec:
+        # A class of the user may take other arguments than the parameters it names: such an
+        # operator is an object like others.
+        if not type(self).__init__.__module__.startswith("weft."):
+            raise AttributeError(f"{type(self).__name__} is not made of its parameters alone.")
+        return spec_of_operator(self)
+
+    def _matrix_function(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a public function of matrices means for operators."""
+        return FUNCTIONS[name](*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r} of shape {self.shape}, {self.dtype.name}>"

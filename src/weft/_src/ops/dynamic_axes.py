@@ -8,6 +8,7 @@ axes, have such ops of their own.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import graph_forms, rules, static
 from weft._src.ops.arrays import joining, permutations, ranges, selection, shape as shapes
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import casting, comparison
+from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, one_hot
 from weft._src.ops.linalg import einsum
@@ -118,35 +119,45 @@ roll_by_op: Op = define_op(
 # --- what functions do with them ---------------------------------------------------------------
 
 
-def _rank(op: str, x: Tensor) -> int:
-    if x.shape.rank is None:
-        raise ShapeError(f"{op}: an axis that is not known while tracing needs a known rank.")
-    return x.shape.rank
+# A rank, which may be computed as well.
+Rank = int | Tensor
 
 
-def _axes(op: str, axis: TensorLike, rank: int) -> Tensor:
+def _rank(x: Tensor) -> Rank:
+    return shapes.rank(x) if x.shape.rank is None else x.shape.rank
+
+
+def _largest(ranks: Sequence[Rank]) -> Rank:
+    known = [rank for rank in ranks if isinstance(rank, int)]
+    computed = [rank for rank in ranks if not isinstance(rank, int)]
+    return functools.reduce(arithmetic.maximum, computed + ([max(known)] if known else []))
+
+
+def _axes(op: str, axis: TensorLike, rank: Rank) -> Tensor:
     """Axes as a vector of numbers from 0 on, after a check that there are such axes."""
     given = convert_to_tensor(axis)
     if not given.dtype.is_integer or given.shape.rank not in (0, 1):
         raise TypeError(f"{op}: axis must be an integer or a vector of integers, got {axis!r}.")
     found = shapes.reshape(given, [-1])
     text = f"{op}: axis must lie between -rank and rank - 1"
-    require(lambda a: (a >= -rank) & (a < rank), [found], text, ("axis",), more=[f"rank {rank}"])
-    at = casting.cast((found + rank) % rank, int32)
+    limit = convert_to_tensor(rank) if isinstance(rank, int) else rank
+    limit = casting.cast(limit, found.dtype)
+    require(lambda a, r: (a >= -r) & (a < r), [found, limit], text, ("axis", "rank"))
+    at = casting.cast((found + limit) % limit, int32)
     if at.shape[0] != 1:
         uses = sums.reduce_sum(one_hot.one_hot(at, rank, dtype=int32), axis=0)
         require(lambda n: n <= 1, [uses], f"{op}: an axis is named twice", ("uses of each",))
     return at
 
 
-def _one_axis(op: str, axis: TensorLike, rank: int) -> Tensor:
+def _one_axis(op: str, axis: TensorLike, rank: Rank) -> Tensor:
     found = _axes(op, axis, rank)
     if found.shape[0] != 1:
         raise TypeError(f"{op}: axis must be one integer, got {axis!r}.")
     return found
 
 
-def _moved_last(x: Tensor, at: Tensor, rank: int) -> tuple[Tensor, Tensor, Tensor]:
+def _moved_last(x: Tensor, at: Tensor, rank: Rank) -> tuple[Tensor, Tensor, Tensor]:
     """The tensor with some axes behind the others, in the order in which they are named.
 
     Also the permutation, and which axes they are.
@@ -157,9 +168,9 @@ def _moved_last(x: Tensor, at: Tensor, rank: int) -> tuple[Tensor, Tensor, Tenso
     return transpose_by_op(x, perm), perm, named > 0
 
 
-def _last_moved_to(x: Tensor, at: Tensor, count: int) -> Tensor:
+def _last_moved_to(x: Tensor, at: Tensor, count: Rank) -> Tensor:
     """The tensor with its last axes, so many, from a place on that is computed."""
-    rank = _rank("transpose", x)
+    rank = _rank(x)
     places = ranges.range(rank)
     inside = comparison.logical_and(places >= at, places < at + count)
     before = selection.where(places < at, places, places - count)
@@ -174,7 +185,7 @@ def sizes(x: Tensor, axis: TensorLike) -> Tensor:
 
 def last(x: Tensor, axis: TensorLike) -> Tensor:
     """The tensor with an axis that is computed behind the others."""
-    rank = _rank("transpose", x)
+    rank = _rank(x)
     return _moved_last(x, _one_axis("transpose", axis, rank), rank)[0]
 
 
@@ -188,7 +199,7 @@ def reduction(
 ) -> Tensor:
     """A reduction along axes that are computed; how many they are is known."""
     op = reduce.__name__
-    rank = _rank(op, x)
+    rank = _rank(x)
     at = _axes(op, axis, rank)
     count = at.shape[0]
     if count is None:
@@ -202,7 +213,7 @@ def reduction(
 
 def along(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
     """A function that keeps all axes, along one that is computed."""
-    rank = _rank(function.__name__, x)
+    rank = _rank(x)
     moved, perm, _ = _moved_last(x, _one_axis(function.__name__, axis, rank), rank)
     out = function(moved, axis=-1, **options)
     return transpose_by_op(out, permutations.invert_permutation(perm))
@@ -210,14 +221,14 @@ def along(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: 
 
 def without(function: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
     """A function that takes one axis away, which is computed."""
-    rank = _rank(function.__name__, x)
+    rank = _rank(x)
     moved, _, _ = _moved_last(x, _one_axis(function.__name__, axis, rank), rank)
     return function(moved, axis=-1, **options)
 
 
 def concat(parts: Sequence[Tensor], axis: TensorLike) -> Tensor:
     """Tensors joined along an axis that is computed."""
-    rank = max(_rank("concat", part) for part in parts)
+    rank = _largest([_rank(part) for part in parts])
     at = _one_axis("concat", axis, rank)
     moved = [_moved_last(part, at, rank) for part in parts]
     out = joining.concat([part for part, _, _ in moved], -1)
@@ -226,7 +237,7 @@ def concat(parts: Sequence[Tensor], axis: TensorLike) -> Tensor:
 
 def gather(params: Tensor, indices: Tensor, axis: TensorLike) -> Tensor:
     """Slices along an axis that is computed; the axes of the indices stand in its place."""
-    rank, new = _rank("gather", params), _rank("gather", indices)
+    rank, new = _rank(params), _rank(indices)
     at = _one_axis("gather", axis, rank)
     moved, _, _ = _moved_last(params, at, rank)
     found = gathering.gather(moved, indices, axis=-1)  # the other axes, then those of the indices
@@ -235,22 +246,38 @@ def gather(params: Tensor, indices: Tensor, axis: TensorLike) -> Tensor:
 
 def frame(cut: Callable[..., Any], x: Tensor, axis: TensorLike, **options: Any) -> Tensor:
     """Frames along an axis that is computed, in the place of which there are two."""
-    rank = _rank("frame", x)
+    rank = _rank(x)
     at = _one_axis("frame", axis, rank)
     moved, _, _ = _moved_last(x, at, rank)
     return _last_moved_to(cut(moved, axis=-1, **options), at, 2)
 
 
+def boolean_mask(pick: Callable[..., Any], x: Tensor, mask: Tensor, axis: TensorLike) -> Tensor:
+    """What a mask leaves of the axes that it covers, from one on that is computed."""
+    rank, covered = _rank(x), mask.shape.rank
+    assert covered is not None
+    at = _one_axis("boolean_mask", axis, rank)
+    text = "boolean_mask: the mask must not cover more axes than there are"
+    require(lambda a: a + covered <= rank, [at], text, ("axis",))
+    places = ranges.range(rank)
+    inside = comparison.logical_and(places >= at, places < at + covered)
+    first = order.argsort(selection.where(inside, places - rank, places), stable=True)
+    out = pick(transpose_by_op(x, first), mask, axis=0)
+    left = ranges.range(rank - (covered - 1))
+    moved = selection.where(left < at, left + 1, left)
+    return transpose_by_op(out, selection.where(comparison.equal(left, at), 0, moved))
+
+
 def linspace(first: Tensor, last: Tensor, num: Tensor, axis: TensorLike) -> Tensor:
     """Evenly spaced tensors, along a new axis at a place that is computed."""
-    rank = max(_rank("linspace", first), _rank("linspace", last)) + 1
+    rank = _largest([_rank(first), _rank(last)]) + 1
     at = _one_axis("linspace", axis, rank)
     return _last_moved_to(ranges.linspace(first, last, num, axis=-1), at, 1)
 
 
 def split(x: Tensor, sizes: TensorLike, axis: TensorLike, num: int | None) -> list[Tensor]:
     """The parts of a tensor that is cut along an axis that is computed."""
-    rank = _rank("split", x)
+    rank = _rank(x)
     moved, perm, _ = _moved_last(x, _one_axis("split", axis, rank), rank)
     back = permutations.invert_permutation(perm)
     return [transpose_by_op(part, back) for part in joining.split(moved, sizes, -1, num)]
@@ -279,7 +306,7 @@ def tensordot(a: Tensor, b: Tensor, axes: Sequence[TensorLike]) -> Tensor:
         )
     moved, counts = [], []
     for x, axis in zip((a, b), axes, strict=True):
-        rank = _rank("tensordot", x)
+        rank = _rank(x)
         at = _axes("tensordot", axis, rank)
         counts.append(at.shape[0])
         moved.append(_moved_last(x, at, rank)[0])
@@ -294,7 +321,7 @@ def tensordot(a: Tensor, b: Tensor, axes: Sequence[TensorLike]) -> Tensor:
 
 def expand_dims(x: Tensor, axis: TensorLike) -> Tensor:
     """A new axis of size one, at a place that is computed."""
-    rank = _rank("expand_dims", x) + 1
+    rank = _rank(x) + 1
     at = _one_axis("expand_dims", axis, rank)
     places = ranges.range(rank)
     sizes = joining.concat([shapes.shape(x), [1]], 0)
@@ -303,8 +330,8 @@ def expand_dims(x: Tensor, axis: TensorLike) -> Tensor:
 
 
 static.UnknownWhileTracingError.forms |= {
-    "along": along, "concat": concat, "expand_dims": expand_dims, "frame": frame, "gather": gather,
-    "last": last, "linspace": linspace, "reduction": reduction, "reverse": reverse, "roll": roll,
-    "sizes": sizes, "split": split,
-    "tensordot": tensordot, "transpose": transpose, "without": without,
+    "along": along, "boolean_mask": boolean_mask, "concat": concat, "expand_dims": expand_dims,
+    "frame": frame, "gather": gather, "last": last, "linspace": linspace, "reduction": reduction,
+    "reverse": reverse, "roll": roll, "sizes": sizes, "split": split, "tensordot": tensordot,
+    "transpose": transpose, "without": without,
 }  # fmt: skip

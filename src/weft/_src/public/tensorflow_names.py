@@ -56,7 +56,6 @@ _CELLS = "Use tf.keras.layers.RNN with a cell of Keras, whose arguments (dropout
 _NO_PLUGINS = "Weft loads no ops from libraries; tf.py_function and tf.numpy_function call Python."
 _OWN_COMPILER = "Weft has a compiler of its own: tf.function(jit_compile=True)."
 _JXL = "Nothing that Weft builds on reads JPEG XL: convert the files to PNG, WebP or JPEG."
-_ONE_FILE = "A checkpoint has one file of data of any size: Checkpoint.save needs no policy."
 
 # What to do instead of names of TensorFlow 2 that Weft will not have.
 INSTEAD = {
@@ -96,10 +95,6 @@ INSTEAD = {
     "test.benchmark_config": _NO_SESSIONS,
     "test.create_local_cluster": _ONE_PROGRAM,
     "tpu": _ONE_PROGRAM,
-    "train.experimental.MaxShardSizePolicy": _ONE_FILE,
-    "train.experimental.ShardByTaskPolicy": _ONE_FILE,
-    "train.experimental.ShardableTensor": _ONE_FILE,
-    "train.experimental.ShardingCallback": _ONE_FILE,
 }
 
 NAMES = {

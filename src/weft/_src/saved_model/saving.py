@@ -63,7 +63,8 @@ from weft._src.saving.object_graph import (
     variables_among,
     walk,
 )
-from weft._src.saving.writing import sync_folder, whole_file, write_bundle
+from weft._src.saving.sharding import checked_callback, sharded
+from weft._src.saving.writing import sync_folder, whole_file, write_bundle, write_files
 from weft._src.state.tracking import Trackable
 from weft._src.state.variable import Variable
 
@@ -92,7 +93,8 @@ class SaveOptions:
         `tf.custom_gradient` are not saved.
       experimental_image_format: accepted for compatibility.
       experimental_skip_saver: accepted for compatibility.
-      experimental_sharding_callback: accepted for compatibility.
+      experimental_sharding_callback: what divides the values of variables among files, a
+        `tf.train.experimental.ShardingCallback`; None means one file.
       extra_tags: tags beside "serve".
 
     >>> tf.saved_model.SaveOptions(extra_tags=["small"]).extra_tags
@@ -122,7 +124,7 @@ class SaveOptions:
         self.experimental_custom_gradients = experimental_custom_gradients
         self.experimental_image_format = experimental_image_format
         self.experimental_skip_saver = experimental_skip_saver
-        self.experimental_sharding_callback = experimental_sharding_callback
+        self.experimental_sharding_callback = checked_callback(experimental_sharding_callback)
         self.extra_tags = list(extra_tags or [])
 
 
@@ -470,7 +472,12 @@ class Saver:
                 if os.path.realpath(asset._path) != os.path.realpath(target):
                     shutil.copyfile(asset._path, target)
         prefix = os.path.join(folder, "variables", "variables")
-        write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, table)])
+        arrays = [*sorted(taken.arrays().items()), (OBJECT_GRAPH, table)]
+        sharding = self.options.experimental_sharding_callback
+        if sharding is None:
+            write_bundle(prefix, arrays)
+        else:
+            write_files(prefix, sharded(sharding, arrays, taken.owners()))
         data = seals.sealed(self.message().SerializeToString(), folder)
         with whole_file(os.path.join(folder, seals.FILE), "Saving a model") as file:
             file.write(data)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import operator
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -313,15 +314,20 @@ def entry_of(array: Array, shard: int, offset: int, size: int, crc: int) -> Bund
     )
 
 
-def index_bytes(entries: Iterable[tuple[str, BundleEntryProto]], shards: int) -> bytes:
+def sliced_entry(part: BundleEntryProto, shape: tuple[int, ...]) -> BundleEntryProto:
+    """What the index says of a tensor that is written in parts; `slices` are still to be added."""
+    return BundleEntryProto(dtype=part.dtype, shape=shape_message(shape))
+
+
+def index_bytes(entries: Iterable[tuple[bytes, BundleEntryProto]], shards: int) -> bytes:
     """The index of a bundle."""
     header = BundleHeaderProto(num_shards=shards, version=VersionDef(producer=_VERSION))
     return table_bytes(_sorted(header, entries))
 
 
 def _sorted(
-    header: BundleHeaderProto, entries: Iterable[tuple[str, BundleEntryProto]]
+    header: BundleHeaderProto, entries: Iterable[tuple[bytes, BundleEntryProto]]
 ) -> Iterator[tuple[bytes, bytes]]:
     yield b"", header.SerializeToString()
-    for key, entry in sorted([(key.encode(), entry) for key, entry in entries]):
+    for key, entry in sorted(entries, key=operator.itemgetter(0)):
         yield key, entry.SerializeToString()

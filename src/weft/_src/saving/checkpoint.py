@@ -17,9 +17,10 @@ from weft._src.saving.files import is_safetensors, numbered, open_checkpoint
 from weft._src.saving.object_graph import OBJECT_GRAPH, Snapshot, snapshot_below
 from weft._src.saving.restoring import Restoration
 from weft._src.saving.safetensors import SafetensorsReader, stored_kind, write_safetensors
+from weft._src.saving.sharding import checked_callback, sharded
 from weft._src.saving.states import update_checkpoint_state
 from weft._src.saving.status import CheckpointLoadStatus, InitializationOnlyStatus
-from weft._src.saving.writing import write_bundle
+from weft._src.saving.writing import write_bundle, write_files
 from weft._src.state.tracking import AutoTrackable, is_trackable
 from weft._src.state.variable import Variable
 
@@ -45,7 +46,7 @@ class CheckpointOptions:
         self.experimental_enable_async_checkpoint = self.enable_async
         self.experimental_write_callbacks = list(experimental_write_callbacks or ())
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
-        self.experimental_sharding_callback = experimental_sharding_callback
+        self.experimental_sharding_callback = checked_callback(experimental_sharding_callback)
 
 
 _PLAIN = CheckpointOptions()
@@ -140,7 +141,12 @@ class Checkpoint(AutoTrackable):
                 write_safetensors(_WRITE, prefix, flat, {})
             else:
                 graph = np.array(taken.graph().SerializeToString(), object)
-                write_bundle(prefix, [*sorted(taken.arrays().items()), (OBJECT_GRAPH, graph)])
+                arrays = [*sorted(taken.arrays().items()), (OBJECT_GRAPH, graph)]
+                sharding = options.experimental_sharding_callback
+                if sharding is None:
+                    write_bundle(prefix, arrays)
+                else:
+                    write_files(prefix, sharded(sharding, arrays, taken.owners()))
             for call in after:
                 call(prefix)
             for callback in callbacks:

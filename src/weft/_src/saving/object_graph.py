@@ -156,6 +156,14 @@ class Snapshot:
             for name, value in values.items()
         }
 
+    def owners(self) -> dict[str, Any]:
+        """The objects that values belong to, by the keys of the values."""
+        return {
+            _begin(one) + name: one.value
+            for one, values in zip(self.objects, self.values, strict=True)
+            for name in values
+        }
+
     def flat(self) -> dict[str, Array]:
         """All values, by names for a file without a map."""
         found: dict[str, Array] = {}

@@ -11,10 +11,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import glob
+import itertools
 import logging
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,53 +23,96 @@ import numpy as np
 from weft._src.core import progress
 from weft._src.errors import DataLossError, NotFoundError
 from weft._src.fileio.paths import file_errors
-from weft._src.messages.checkpoints import BundleEntryProto
-from weft._src.saving.bundle import BundleReader, content, data_file, entry_of, index_bytes
+from weft._src.messages.checkpoints import BundleEntryProto, Extent, TensorSliceProto
+from weft._src.saving.bundle import (
+    BundleReader,
+    content,
+    data_file,
+    entry_of,
+    index_bytes,
+    sliced_entry,
+)
+from weft._src.saving.sharding import extents_of
+from weft._src.saving.slice_keys import ALL, slice_key
 
 Array = np.ndarray[Any, Any]
 _log = logging.getLogger("weft")
 _ALIGNMENT = 64  # of tensors in a data file, so that they can be used where they lie
 
 
+# What a file holds: keys, arrays, and which part of the tensor each is ("" is all of it).
+Piece = tuple[str, Array, str]
+
+
 def write_bundle(prefix: str, arrays: Sequence[tuple[str, Array]]) -> None:
     """Writes tensors under a prefix, instead of what was there."""
-    told = progress.each(arrays, f"Saving {os.path.basename(prefix)}", len(arrays))
+    write_files(prefix, [[(key, array, "") for key, array in arrays]])
+
+
+def write_files(prefix: str, files: Sequence[Sequence[Piece]]) -> None:
+    """Writes tensors and parts of tensors under a prefix, divided among files."""
+    count = sum(map(len, files))
+    told = iter(progress.each(itertools.chain(*files), f"Saving {os.path.basename(prefix)}", count))
     with file_errors("Saving a checkpoint", prefix):
-        _write_bundle(prefix, told)
+        _write_files(prefix, [itertools.islice(told, len(pieces)) for pieces in files])
 
 
-def _write_bundle(prefix: str, arrays: Iterable[tuple[str, Array]]) -> None:
+def _write_files(prefix: str, files: list[Iterator[Piece]]) -> None:
     folder = os.path.dirname(os.path.abspath(prefix))
     os.makedirs(folder, exist_ok=True)
     temporary = f"{prefix}.tmp-{uuid.uuid4().hex[:12]}"
-    entries: dict[str, BundleEntryProto] = {}
+    written = [f"{temporary}.data{number}" for number in range(len(files))]
+    entries: dict[bytes, BundleEntryProto] = {}
     try:
-        with open(f"{temporary}.data", "wb") as file:
-            for key, array in arrays:
-                entries[key] = _append(file, array)
-            _to_disk(file)
+        for number, (name, pieces) in enumerate(zip(written, files, strict=True)):
+            with open(name, "wb") as file:
+                for key, array, part in pieces:
+                    _note(entries, key, part, _append(file, array, number))
+                _to_disk(file)
         with _alone_in(folder):
-            _put_in_place(prefix, temporary, entries)
+            _put_in_place(prefix, temporary, written, entries)
     except BaseException:
-        for name in (f"{temporary}.data", f"{temporary}.index"):
+        for name in (*written, f"{temporary}.index"):
             with contextlib.suppress(OSError):
                 os.remove(name)
         raise
 
 
-def _put_in_place(prefix: str, temporary: str, entries: dict[str, BundleEntryProto]) -> None:
+def _note(
+    entries: dict[bytes, BundleEntryProto], key: str, part: str, entry: BundleEntryProto
+) -> None:
+    """Enters a tensor, or a part of one under a key of its own."""
+    name = key.encode()
+    if not part:
+        entries[name] = entry
+        return
+    shape, extents = extents_of(key, part)
+    whole = entries.setdefault(name, sliced_entry(entry, shape))
+    places = [
+        Extent(start=start) if length == ALL else Extent(start=start, length=length)
+        for start, length in extents
+    ]
+    whole.slices.append(TensorSliceProto(extent=places))
+    entries[slice_key(name, extents)] = entry
+
+
+def _put_in_place(
+    prefix: str, temporary: str, written: list[str], entries: dict[bytes, BundleEntryProto]
+) -> None:
     folder = os.path.dirname(os.path.abspath(prefix))
-    shards = 1 if _shards_of(prefix) != 1 else 2
-    data_name = data_file(prefix, 0, shards)
+    count = len(written)
+    shards = count if _shards_of(prefix) != count else count + 1
+    names = [data_file(prefix, number, shards) for number in range(count)]
     with open(f"{temporary}.index", "wb") as file:
         file.write(index_bytes(entries.items(), shards))
         _to_disk(file)
-    _rename(f"{temporary}.data", data_name)
+    for source, target in zip(written, names, strict=True):
+        _rename(source, target)
     sync_folder(folder)
     _rename(f"{temporary}.index", f"{prefix}.index")
     sync_folder(folder)
     for other in data_files(prefix):
-        if other != data_name:
+        if other not in names:
             with contextlib.suppress(OSError):
                 os.remove(other)
 
@@ -107,7 +151,7 @@ def _shards_of(prefix: str) -> int | None:
         return None
 
 
-def _append(file: Any, array: Array) -> BundleEntryProto:
+def _append(file: Any, array: Array, shard: int) -> BundleEntryProto:
     place = file.tell()
     padding = -place % _ALIGNMENT
     file.write(bytes(padding))
@@ -115,7 +159,7 @@ def _append(file: Any, array: Array) -> BundleEntryProto:
     for piece in pieces:
         file.write(piece)
     offset = place + padding
-    return entry_of(array, 0, offset, file.tell() - offset, crc)
+    return entry_of(array, shard, offset, file.tell() - offset, crc)
 
 
 def _to_disk(file: Any) -> None:

@@ -20,13 +20,13 @@ from weft._src.errors import InvalidArgumentError, OpError
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.sampling import streams
 from weft._src.ops.sparse.tensor import SparseTensor
-from weft._src.testing.plain_assertions import PlainAssertions
+from weft._src.testing.absl_assertions import AbslAssertions
 from weft._src.testing.watching import CapturedWrites, CheckedThread
 
 Array = np.ndarray[Any, Any]
 
 
-class TestCase(PlainAssertions):
+class TestCase(AbslAssertions):
     """Base class of tests. The global seed is set before each test.
 
     >>> class MyTest(tf.test.TestCase):

@@ -184,6 +184,8 @@ def map_(function: Callable[..., Any], *iterables: Any) -> Any:
 
 def filter_(function: Callable[[Any], Any] | None, iterable: Any) -> Any:
     """`filter`; the condition may be a tensor."""
+    if (own := _own_form("filter", iterable)) is not None and function is not None:
+        return own(function)
     if state.graph is None or function is None:
         return filter(function, iterable)
     return Filtered(function, iterable)
@@ -251,7 +253,7 @@ def sum_(iterable: Any, start: Any = 0) -> Any:
 
 
 def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
-    """`sorted`; of a tensor of unknown length a tensor, else a list."""
+    """`sorted`; of a tensor a tensor, of a list a list."""
     if state.graph is not None and not is_symbolic(iterable):
         iterable = list(iterable)
     tensors = is_symbolic(iterable) or (isinstance(iterable, list) and _any_symbolic(*iterable))
@@ -266,7 +268,7 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
         )
     direction = "DESCENDING" if reverse else "ASCENDING"
     made = gathering.gather(rows, order.argsort(keys, direction=direction, stable=True))
-    return made if made.shape[0] is None else list(made)
+    return made if is_symbolic(iterable) else list(made)
 
 
 def _extremum(

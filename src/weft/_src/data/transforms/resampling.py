@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._src.core.aliases import TensorLike
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.dtypes import FLOATING, float32, int64
+from weft._src.core.dtypes import FLOATING, float32
 from weft._src.core.tensor import Tensor
 from weft._src.data.core.base import DatasetBase, check_dataset
 from weft._src.errors import DTypeError, ShapeError
@@ -61,7 +61,7 @@ def rejection_resample(
         )
 
     def classified(*element: Any) -> Any:
-        kind = casting.cast(convert_to_tensor(class_func(*element)), int64)
+        kind = convert_to_tensor(class_func(*element))
         return kind, element[0] if len(element) == 1 else element
 
     def step(counts: Tensor, pair: Any) -> Any:

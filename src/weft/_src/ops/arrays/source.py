@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from weft._src import nest
 from weft._src.core import convert, dtypes, native_rules
 from weft._src.core.aliases import ArrayNamespace, TensorLike
+from weft._src.core.api_targets import is_dispatchable
 from weft._src.core.convert import convert_to_tensor, items_of
 from weft._src.core.dtypes import ANY, DATA, DType
 from weft._src.core.shapes import Dims
@@ -73,7 +76,7 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
     """A tensor with the same value.
 
     Args:
-      input: a tensor of any dtype, or `tf.IndexedSlices`.
+      input: a tensor of any dtype, `tf.IndexedSlices`, or a value of several tensors.
 
     Returns:
       Another tensor with the value, shape and dtype of `input`.
@@ -84,7 +87,18 @@ def identity(input: TensorLike, name: str | None = None) -> Tensor:
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
         slices: Any = input
         return slices.with_values(identity(slices.values, name))
-    return identity_op(convert_to_tensor(input), name=name)
+    return _of_tensors(lambda x: identity_op(x, name=name), input)
+
+
+def _of_tensors(function: Callable[[Tensor], Tensor], value: Any) -> Any:
+    """A function of a tensor, or of each tensor that a value of several is made of."""
+    try:
+        x = convert_to_tensor(value)
+    except ValueError:
+        if not is_dispatchable(value):
+            raise
+        return nest.map_structure(function, value, expand_composites=True)
+    return function(x)
 
 
 identity_n_op = define_op(
@@ -145,7 +159,7 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """The same value, through which no gradient flows.
 
     Args:
-      input: a tensor, or `tf.IndexedSlices`.
+      input: a tensor, `tf.IndexedSlices`, or a value of several tensors.
 
     Returns:
       A tensor with the value of `input`. For gradients it is a constant.
@@ -160,7 +174,7 @@ def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     if hasattr(input, "with_values"):  # rows of a tensor: tf.IndexedSlices
         slices: Any = input
         return slices.with_values(stop_gradient(slices.values, name))
-    return stop_gradient_op(convert_to_tensor(input), name=name)
+    return _of_tensors(lambda x: stop_gradient_op(x, name=name), input)
 
 
 no_op_op = define_op(

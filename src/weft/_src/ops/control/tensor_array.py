@@ -59,6 +59,9 @@ class TensorArraySpec(TypeSpec):
         shape = self.element_shape.most_specific_compatible_shape(other.element_shape)
         return TensorArraySpec(shape, self.dtype, self.dynamic_size, self.infer_shape)
 
+    def _serialize(self) -> Any:
+        return (self.element_shape, self.dtype, self.dynamic_size, self.infer_shape)
+
     @property
     def _component_specs(self) -> list[TensorSpec]:
         return [TensorSpec([], dtypes.variant)]

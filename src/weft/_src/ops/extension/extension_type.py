@@ -63,7 +63,8 @@ def _fields_of(cls: Any, body: dict[str, Any], scope: Scope) -> dict[str, Field]
             fields.update(known.fields)
     annotations = body.get("__annotations__", {})
     for name, annotation in annotations.items():
-        if hasattr(ExtensionType, name) or hasattr(ExtensionTypeSpec, name):
+        taken = hasattr(ExtensionType, name) or hasattr(ExtensionTypeSpec, name)
+        if taken or name.startswith("_tf_extension_type_"):
             raise ValueError(f"{cls.__qualname__}: a field cannot be called {name}.")
         fields[name] = Field(name, annotation, body.get(name, NO_DEFAULT), scope)
     for name, value in body.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 from weft._src import nest
 from weft._src.core.aliases import ArrayNamespace
+from weft._src.core.api_targets import is_dispatchable
 from weft._src.core.composite import CompositeTensor
 from weft._src.core.context import building, recording, state
 from weft._src.core.convert import convert_to_tensor, items_of
@@ -68,8 +69,8 @@ def _results(op: str, result: Any, out: Sequence[TypeSpec]) -> list[Any]:
 
 def _composite_result(op: str, number: int, value: Any, spec: TypeSpec) -> Any:
     """A result that was declared as ragged, sparse or of another type of several tensors."""
-    if not isinstance(value, CompositeTensor) or not spec.is_compatible_with(value):
-        kind = spec_of(value) if isinstance(value, CompositeTensor) else type(value).__name__
+    if not is_dispatchable(value) or not spec.is_compatible_with(value):
+        kind = spec_of(value) if is_dispatchable(value) else type(value).__name__
         raise InvalidArgumentError(
             None, None, f"{op}: result {number} was declared as {spec!r}, got {kind}."
         )
@@ -81,7 +82,7 @@ class _InParts:
 
     def __init__(self, func: Callable[..., Any], given: list[Any], out: Sequence[TypeSpec]) -> None:
         self._func, self._out = func, out
-        self._given = [spec_of(x) if isinstance(x, CompositeTensor) else None for x in given]
+        self._given = [spec_of(x) if is_dispatchable(x) else None for x in given]
         self.__name__ = getattr(func, "__name__", "func")
 
     def __call__(self, *parts: Tensor) -> list[Any]:
@@ -127,7 +128,13 @@ def _inputs(op: str, func: Callable[..., Any], inp: Any) -> list[Tensor]:
         raise TypeError(f"{op}: func must be callable, got {func!r}.")
     if inp is None:
         raise TypeError(f"{op}: inp must be a list of the arguments of func, got None.")
-    return [convert_to_tensor(x) for x in items_of(op, inp, "inp")]
+    items = items_of(op, inp, "inp")
+    # Values of several tensors go to the callback as they are; what cannot says so in the op.
+    return [x if _is_composite(x) else convert_to_tensor(x) for x in items]
+
+
+def _is_composite(x: Any) -> bool:
+    return is_dispatchable(x) and not isinstance(x, CompositeTensor)
 
 
 def _decorator(op: str, callback: Callable[..., Any], inp: Any, **options: Any) -> Any:
@@ -189,7 +196,7 @@ def py_function(
         # Called as it is, so that tapes see the ops inside.
         results: Any = _results("py_function", func(*tensors), out)
     else:
-        if any(isinstance(x, CompositeTensor) for x in tensors) or not _all_tensors(out):
+        if any(map(is_dispatchable, tensors)) or not _all_tensors(out):
             func = _InParts(func, tensors, out)
         parts = tuple(nest.flatten(out, expand_composites=True))
         flat = nest.flatten(tensors, expand_composites=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, of_dtype
@@ -196,6 +196,15 @@ combined_op: Op = define_op(
 )
 
 
+class CombinedBoxes(NamedTuple):
+    """What `tf.image.combined_non_max_suppression` returns."""
+
+    nmsed_boxes: Tensor
+    nmsed_scores: Tensor
+    nmsed_classes: Tensor
+    valid_detections: Tensor
+
+
 def combined_non_max_suppression(
     boxes: TensorLike,
     scores: TensorLike,
@@ -206,7 +215,7 @@ def combined_non_max_suppression(
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+) -> CombinedBoxes:
     """The best boxes of each image in a batch, where boxes of one class do not overlap too much.
 
     Args:
@@ -256,7 +265,7 @@ def combined_non_max_suppression(
         clip_boxes=bool(clip_boxes),
         name=name,
     )
-    return found, values, kinds, counts
+    return CombinedBoxes(found, values, kinds, counts)
 
 
 def non_max_suppression_padded(

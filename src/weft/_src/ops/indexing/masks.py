@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import ShapeError
-from weft._src.ops import rules
+from weft._src.ops import rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import products
@@ -80,7 +80,10 @@ def boolean_mask(
         raise ValueError("boolean_mask: the rank of the mask must be known while tracing.")
     if rank == 0:
         raise ShapeError("boolean_mask: the mask must have at least one axis, got a scalar.")
-    at = 0 if axis is None else joining.single_axis("boolean_mask", axis)
+    try:
+        at = 0 if axis is None else joining.single_axis("boolean_mask", axis)
+    except static.UnknownWhileTracingError as unknown:
+        return unknown.instead("boolean_mask", boolean_mask, x, mask, axis)
     if x.spec.dims is not None:
         at = rules.normalize_axis("boolean_mask", at, max(len(x.spec.dims), 1))
         covered = x.spec.dims[at : at + rank]

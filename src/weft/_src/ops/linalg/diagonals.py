@@ -14,6 +14,7 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import BOOL, DATA, INDEX, NUMERIC
 from weft._src.core.native_rules import Special
+from weft._src.core.operator_inputs import takes_operators
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -130,6 +131,7 @@ diag_part_op: Op = define_op(
 )
 
 
+@takes_operators
 def diag_part(
     input: TensorLike,
     name: str = "diag_part",
@@ -458,6 +460,7 @@ def band_part(
     return band_part_op(convert_to_tensor(input), lower, adopt(num_upper, lower.dtype), name=name)
 
 
+@takes_operators
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal.
 
@@ -473,4 +476,4 @@ def trace(x: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.linalg.trace([[1, 2], [3, 4]]).numpy()
     np.int32(5)
     """
-    return sums.sum_op(diag_part(x), axis=(-1,), keepdims=False, name=name)
+    return sums.sum_op(diag_part(convert_to_tensor(x)), axis=(-1,), keepdims=False, name=name)

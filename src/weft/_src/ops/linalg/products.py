@@ -10,6 +10,7 @@ from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT, INTEGER, REAL
 from weft._src.core.native_rules import Contraction
+from weft._src.core.operator_inputs import OperatorInput, answer, takes_operators
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -161,7 +162,13 @@ def matmul(
     """
     if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
         raise ValueError("matmul: transpose and adjoint of the same tensor exclude each other.")
-    a, b = operands(a, b)
+    try:
+        a, b = operands(a, b)
+    except OperatorInput as found:
+        return answer(
+            found, "matmul", a, b, transpose_a, transpose_b, adjoint_a, adjoint_b,
+            output_type=output_type,
+        )  # fmt: skip
     if output_type is not None:
         a, b = casting.cast(a, output_type), casting.cast(b, output_type)
     if adjoint_a:
@@ -241,6 +248,7 @@ def matrix_transpose(
     return conj(out) if conjugate else out
 
 
+@takes_operators
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The conjugate transpose of matrices; leading axes are batches.
 

@@ -10,6 +10,7 @@ from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
+from weft._src.core.operator_inputs import takes_operators
 from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
@@ -69,6 +70,7 @@ inverse_op = define_op(
 )
 
 
+@takes_operators
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of square matrices (of their adjoints, with `adjoint`).
 
@@ -132,6 +134,7 @@ determinant_op = define_op(
 )
 
 
+@takes_operators
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """The determinant of square matrices.
 
@@ -247,6 +250,7 @@ solve_op: Op = define_op(
 )
 
 
+@takes_operators
 def solve(
     matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
@@ -424,6 +428,7 @@ cholesky_op = define_op(
 )
 
 
+@takes_operators
 def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
     """The lower triangular L with L @ adjoint(L) = input, of which the lower triangle counts.
 
@@ -467,6 +472,7 @@ def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -
     return triangular_solve(chol, triangular_solve(chol, rhs), adjoint=True, name=name)
 
 
+@takes_operators
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of positive definite matrices, of others NaN.
 
@@ -482,5 +488,6 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.linalg.logdet([[4.0, 0.0], [0.0, 0.25]]).numpy()
     np.float32(0.0)
     """
-    pivots = complex_parts.real(diagonals.diag_part(cholesky(matrix)))
+    factor = cholesky_op(convert_to_tensor(matrix))
+    pivots = complex_parts.real(diagonals.diag_part(factor))
     return sums.sum_op(arithmetic.log_op(unary.square_op(pivots)), axis=(-1,), keepdims=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ def _pooled(
     overlapping: bool,
     seed: int,
     is_mean: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> FractionalPool:
     if is_mean and not isinstance(pooling_ratio, (list, tuple)):
         raise TypeError(f"{op}: pooling_ratio must be a list of four, got {pooling_ratio!r}.")
     x = convert_to_tensor(value)
@@ -141,13 +141,13 @@ def _pooled(
     x = gathering.gather(x, places[0], axis=1)  # batch, rows, window, width, channels
     x = gathering.gather(x, places[1], axis=3)  # batch, rows, window, columns, window, channels
     if is_mean:
-        return _mean(x, counted), ends[0], ends[1]
+        return FractionalPool(_mean(x, counted), ends[0], ends[1])
     x = shapes.transpose_op(x, perm=(0, 1, 3, 5, 2, 4))
     outer = shapes.shape_op(x, out_type=int64)[:4]
     x = shapes.reshape(x, joining.concat([outer, [-1]], 0))
     best = shapes.expand_dims_op(order.argmax(x, axis=-1), axis=-1)
     out = gathering.gather(x, best, axis=4, batch_dims=4)  # the first of equal ones, as gradients
-    return shapes.squeeze_op(out, axis=(-1,)), ends[0], ends[1]
+    return FractionalPool(shapes.squeeze_op(out, axis=(-1,)), ends[0], ends[1])
 
 
 def _mean(x: Tensor, counted: list[Tensor]) -> Tensor:
@@ -165,6 +165,14 @@ def _sizes(x: Tensor) -> list[Tensor]:
     return [sizes[0], sizes[1]]
 
 
+class FractionalPool(NamedTuple):
+    """What `tf.nn.fractional_max_pool` and `fractional_avg_pool` return."""
+
+    output: Tensor
+    row_pooling_sequence: Tensor
+    col_pooling_sequence: Tensor
+
+
 def fractional_max_pool(
     value: TensorLike,
     pooling_ratio: float | Sequence[float],
@@ -172,7 +180,7 @@ def fractional_max_pool(
     overlapping: bool = False,
     seed: int = 0,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> FractionalPool:
     """The largest elements of windows that differ in size and are drawn at random.
 
     Args:
@@ -210,7 +218,7 @@ def fractional_avg_pool(
     overlapping: bool = False,
     seed: int = 0,
     name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> FractionalPool:
     """The means of windows that differ in size and are drawn at random.
 
     Args:

@@ -374,6 +374,7 @@ def _segments(
     indices: TensorLike,
     ids: TensorLike,
     num: Any,
+    sparse_gradient: bool,
 ) -> Tensor:
     x = convert_to_tensor(data)
     rules.check_dtype(f"sparse.{name}", x.dtype, allowed, name="data")
@@ -382,7 +383,7 @@ def _segments(
     picked, segments_of = convert_to_tensor(indices), convert_to_tensor(ids)
     for argument, value in (("indices", picked), ("segment_ids", segments_of)):
         rules.check_rank(f"sparse.{name}", value.spec, 1, name=argument)
-    rows = gathering.gather(x, picked)
+    rows = gathering.gather(x, picked) if sparse_gradient else gathering.pick(x, picked, 0)
     return ops[0](rows, segments_of) if num is None else ops[1](rows, segments_of, num)
 
 
@@ -402,7 +403,7 @@ def segment_sum(
       segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
         need not be sorted if `num_segments` is given.
       num_segments: the number of segments; None means as many as the largest id needs.
-      sparse_gradient: accepted for compatibility, ignored.
+      sparse_gradient: whether the gradient of `data` is `tf.IndexedSlices`, not a tensor.
 
     Returns:
       A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
@@ -416,7 +417,9 @@ def segment_sum(
     array([[6, 8]], dtype=int32)
     """
     ops = sorted_segments.segment_sum, segments.unsorted_segment_sum
-    return _segments("segment_sum", ops, NUMERIC, data, indices, segment_ids, num_segments)
+    return _segments(
+        "segment_sum", ops, NUMERIC, data, indices, segment_ids, num_segments, sparse_gradient
+    )
 
 
 def segment_sqrt_n(
@@ -435,7 +438,7 @@ def segment_sqrt_n(
       segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
         need not be sorted if `num_segments` is given.
       num_segments: the number of segments; None means as many as the largest id needs.
-      sparse_gradient: accepted for compatibility, ignored.
+      sparse_gradient: whether the gradient of `data` is `tf.IndexedSlices`, not a tensor.
 
     Returns:
       A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
@@ -449,7 +452,9 @@ def segment_sqrt_n(
     array([[8.]], dtype=float32)
     """
     ops = sorted_segments.segment_sum, segments.unsorted_segment_sum
-    total = _segments("segment_sqrt_n", ops, FLOATING, data, indices, segment_ids, num_segments)
+    total = _segments(
+        "segment_sqrt_n", ops, FLOATING, data, indices, segment_ids, num_segments, sparse_gradient
+    )
     ones = fill.ones(shapes.shape(convert_to_tensor(indices)), total.dtype)
     ids = convert_to_tensor(segment_ids)
     if num_segments is None:
@@ -477,7 +482,7 @@ def segment_mean(
       segment_ids: an int32 or int64 vector with the segment of each, sorted and not negative; they
         need not be sorted if `num_segments` is given.
       num_segments: the number of segments; None means as many as the largest id needs.
-      sparse_gradient: accepted for compatibility, ignored.
+      sparse_gradient: whether the gradient of `data` is `tf.IndexedSlices`, not a tensor.
 
     Returns:
       A tensor of the dtype of `data` with a row for each segment; 0 for those without rows.
@@ -491,4 +496,6 @@ def segment_mean(
     array([[2., 3.]], dtype=float32)
     """
     ops = sorted_segments.segment_mean, segments.unsorted_segment_mean
-    return _segments("segment_mean", ops, FLOATING, data, indices, segment_ids, num_segments)
+    return _segments(
+        "segment_mean", ops, FLOATING, data, indices, segment_ids, num_segments, sparse_gradient
+    )

@@ -34,7 +34,7 @@ def in_order(sp: SparseTensor) -> tuple[Tensor, SparseTensor]:
     """The places of the elements in ascending order, and the elements in that order."""
     places = from_indices(sp.indices, sp.dense_shape)
     by_place = order.argsort(places, stable=True)
-    indices, values = [gathering.gather(x, by_place) for x in (sp.indices, sp.values)]
+    indices, values = [gathering.pick(x, by_place, 0) for x in (sp.indices, sp.values)]
     return gathering.gather(places, by_place), SparseTensor._of(indices, values, sp.dense_shape)
 
 

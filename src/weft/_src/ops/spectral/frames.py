@@ -92,7 +92,7 @@ def frame(
     else:
         count = arithmetic.maximum((size - length) // step + 1, 0)
     starts = shapes.expand_dims(ranges.range(count) * step, 1)
-    return gathering.gather(x, starts + ranges.range(length), axis=at, name=name)
+    return gathering.pick(x, starts + ranges.range(length), at, name)
 
 
 def _padded(x: Tensor, axis: int, missing: Tensor, value: TensorLike) -> Tensor:
