@@ -20,7 +20,7 @@ from weft._src.ops import rules
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sampling import draws
 from weft._src.ops.sampling.streams import next_state
-from weft._src.ops.static import static_int
+from weft._src.ops.static import as_float, static_int
 
 _OP = "sample_distorted_bounding_box"
 _INTEGERS = frozenset({uint8, int8, int16, int32, int64})
@@ -204,7 +204,7 @@ def _range(value: Any, default: tuple[float, float], name: str, most: float) -> 
     if value is None:
         return default
     try:
-        low, high = [float(bound) for bound in value]
+        low, high = [as_float(bound) for bound in value]
     except (TypeError, ValueError):
         raise TypeError(f"{_OP}: {name} must be two numbers, got {value!r}.") from None
     if not (low > 0 and high > 0 and low <= most and high <= most):
