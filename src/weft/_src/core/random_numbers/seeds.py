@@ -127,7 +127,7 @@ def key_counter_from_state(state: State) -> tuple[int, int]:
     >>> key_counter_from_state(np.array([6, 7, 5])) == (5, (7 << 64) + 6)
     True
     """
-    low, high, key = (int(word) & _LOW64 for word in state)
+    low, high, key = (operator.index(word) & _LOW64 for word in state)
     return key, high << 64 | low
 
 

@@ -67,6 +67,7 @@ def _invalid(text: str) -> InvalidArgumentError:
 def _sample_infer(
     state: TensorSpec, image_size: TensorSpec, boxes: TensorSpec, covered: TensorSpec, **_: Any
 ) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    rules.check_rank(_OP, state, 1, name="state")
     rules.check_rank(_OP, image_size, 1, name="image_size")
     rules.check_rank(_OP, boxes, 3, name="bounding_boxes")
     rules.check_rank(_OP, covered, 0, name="min_object_covered")
