@@ -23,6 +23,7 @@ Check = Callable[[int], str | None]
 # For one case: beyond that it hangs. Work counts by the time of processors (of which a busy machine
 # gives less); what waits for ever uses none.
 _MOST_SECONDS = {"of work": 60, "by the clock": 600}
+_KEPT_AFTER = 500  # cases
 _MOST_BYTES = 4 << 30  # more than the process has at the start: nothing huge is made in earnest
 
 
@@ -105,10 +106,17 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(before)
 
 
-def run(check: Check, seeds: Collection[int], *, seconds: float | None = None) -> Outcome:
+def run(
+    check: Check,
+    seeds: Collection[int],
+    *,
+    seconds: float | None = None,
+    keep: Callable[[], None] | None = None,
+) -> Outcome:
     """Runs a fuzzer for some seeds, until all are done or time is up.
 
-    A report is printed when it is made, since what follows it may end the process.
+    A report is printed when it is made, since what follows it may end the process; for the same
+    reason `keep` is called now and then, and at the end.
     """
     outcome = Outcome(inputs=getattr(check, "inputs", 1))
     until = None if seconds is None else time.monotonic() + seconds
@@ -122,6 +130,10 @@ def run(check: Check, seeds: Collection[int], *, seconds: float | None = None) -
                 outcome.reports[one] = report
                 tqdm.write(report, file=sys.stdout)
                 sys.stdout.flush()
+            if keep is not None and outcome.cases % _KEPT_AFTER == 0:
+                keep()
             if until is not None and time.monotonic() > until:
                 break
+    if keep is not None:
+        keep()
     return outcome

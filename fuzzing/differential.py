@@ -25,7 +25,9 @@ from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.passes import optimize
 from weft._src.graph.tracing import trace
 
-TIERS = ("eager", "reference", "plan", "unknown sizes", "native", "gradient", "judge")
+TIERS = (
+    "eager", "reference", "plan", "unknown sizes", "unknown rank", "native", "gradient", "judge",
+)  # fmt: skip
 # How far a result may be from one computed with wider numbers, relative to the largest.
 _ROUGH = {"float16": 4e-2, "bfloat16": 2e-1, "float32": 2e-3, "complex64": 2e-3}
 # Of 16 bits nothing is left in a result so large: inputs are small, so something was divided by

@@ -6,8 +6,11 @@ A case that fails is made smaller as long as it fails, and printed as a program.
 from __future__ import annotations
 
 import functools
+import json
+import os
 import traceback
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,25 @@ _MOST_SHRINKS = 80
 SORTED_FIRST = ("LowerBound", "UpperBound", "searchsorted")  # of unsorted rows they mean nothing
 
 compared: Counter[tuple[str, str, str]] = Counter()  # by op or function, tier, class of dtype
+_reaching: dict[tuple[str, str, str], set[int]] = {}  # the calls, by number, that got there
+
+
+def read_counts(path: Path) -> None:
+    """Adds what earlier runs compared; nothing, if there is no such file yet."""
+    if path.exists():
+        for name, tier, kind, times, calls in json.loads(path.read_text(encoding="utf-8")):
+            compared[name, tier, kind] += times
+            _reaching.setdefault((name, tier, kind), set()).update(calls)
+
+
+def write_counts(path: Path) -> None:
+    """Writes what was compared, in this run and in those that were read."""
+    rows = [
+        [*key, times, sorted(_reaching.get(key, ()))] for key, times in sorted(compared.items())
+    ]
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.write_text(json.dumps(rows), encoding="utf-8")
+    os.replace(unfinished, path)
 
 
 @functools.cache
@@ -38,25 +60,43 @@ def cells() -> tuple[tuple[str, str], ...]:
 
 
 _tried: Counter[tuple[str, str]] = Counter()  # cells for which seeds were asked for
+_MOST_SKIPPED = 500  # seeds, until one has a call that is known to get there
 
 
 def seeds_of_rare_cells(start: int, least: int) -> list[int]:
     """Seeds, from `start` on, of cells that a tier they have has seen less often than wanted.
 
-    Some tiers see one call in twenty (machine code with a shape that is an input, say): after fifty
-    times the number wanted, a cell is left as it is. The seeds are those of one round.
+    Some tiers see one call in twenty (machine code with a shape that is an input, say). So those
+    seeds are taken that choose a call which got there before; after fifty times the number wanted,
+    a cell is left as it is. The seeds are those of one round.
     """
-    seen: dict[tuple[str, str], list[int]] = {}
-    for (name, _, kind), times in compared.items():
-        seen.setdefault((name, kind), []).append(times)
+    rare: dict[tuple[str, str], set[int]] = {}
+    for (name, tier, kind), times in compared.items():
+        if times < least:
+            rare.setdefault((name, kind), set()).update(_reaching.get((name, tier, kind), ()))
+    seen = {(name, kind) for name, _, kind in compared}
     every = cells()
     found = []
     for place, cell in enumerate(every):
-        if min(seen.get(cell, [0])) < least and _tried[cell] < 50 * least:
-            round_ = start // len(every) + 1 + _tried[cell]
-            found.append(round_ * len(every) + place)
+        if (cell in rare or cell not in seen) and _tried[cell] < 50 * least:
+            seed = _next_seed(start, place, cell, rare.get(cell, set()))
+            found.append(seed)
             _tried[cell] += 1
     return found
+
+
+_next_round: Counter[tuple[str, str]] = Counter()
+
+
+def _next_seed(start: int, place: int, cell: tuple[str, str], wanted: set[int]) -> int:
+    """The next seed of a cell that chooses one of the calls wanted; any, if there are none."""
+    first = start // len(cells()) + 1
+    for _ in range(_MOST_SKIPPED):
+        seed = (first + _next_round[cell]) * len(cells()) + place
+        _next_round[cell] += 1
+        if not wanted or _chosen(seed)[0] in wanted:
+            break
+    return seed
 
 
 def _group_for(call: Call, members: tuple[DType, ...]) -> int | None:
@@ -72,10 +112,23 @@ def check_op(seed: int) -> str | None:
 
     None if all agree, else a program that shows what differs.
     """
-    name, kind = cells()[seed % len(cells())]
+    number, call, kind, rng = _chosen(seed)
+    return _try(call, kind, seed, rng, number)
+
+
+def _chosen(seed: int) -> tuple[int, Call, str, np.random.Generator]:
+    """What a seed stands for: a call, its number among those of the cell, a class of dtypes."""
+    cell = cells()[seed % len(cells())]
     rng = np.random.default_rng(seed)
-    calls = [c for c in corpus.ops()[name] if _group_for(c, variation.CLASSES[kind]) is not None]
-    return _try(calls[rng.integers(len(calls))], kind, seed, rng)
+    calls = _calls_of(*cell)
+    number = int(rng.integers(len(calls)))
+    return number, calls[number], cell[1], rng
+
+
+@functools.cache
+def _calls_of(name: str, kind: str) -> list[Call]:
+    members = variation.CLASSES[kind]
+    return [call for call in corpus.ops()[name] if _group_for(call, members) is not None]
 
 
 def check_function(seed: int) -> str | None:
@@ -90,7 +143,7 @@ def check_function(seed: int) -> str | None:
     return _try(calls[seed % len(calls)], kind, seed, rng)
 
 
-def _try(call: Call, kind: str, seed: int, rng: np.random.Generator) -> str | None:
+def _try(call: Call, kind: str, seed: int, rng: np.random.Generator, number: int = 0) -> str | None:
     for attempt in range(_TRIES):
         arrays = _varied(call, kind, rng, wildness=_TRIES - 1 - attempt)
         try:
@@ -101,6 +154,7 @@ def _try(call: Call, kind: str, seed: int, rng: np.random.Generator) -> str | No
             return report(call, *_shrunk(call, arrays, found), seed)
         for tier in tiers:
             compared[call.name, tier, kind] += 1
+            _reaching.setdefault((call.name, tier, kind), set()).add(number)
         return None
     return None
 
@@ -206,4 +260,6 @@ def summary() -> str:
     never = [f"{name} {kind}" for name, kind in cells() if (name, kind) not in set(rows)]
     total = sum(compared.values())
     lines.append(f"{total} comparisons of {len(rows)} ops with classes of dtypes")
+    rarest = sorted(compared.items(), key=lambda item: item[1])[:5]
+    lines.append("rarest: " + ", ".join([f"{' '.join(key)} {n}" for key, n in rarest]))
     return "\n".join([*lines, *([f"never: {', '.join(never)}"] if never else [])])

@@ -298,6 +298,18 @@ def test_functions_of_the_library_and_of_numpy_are_called_as_they_are() -> None:
     agree_on(f, [2])
 
 
+def test_callables_whose_type_says_nothing_of_its_module() -> None:
+    """Functions of some versions of Cython, those of NumPy's random numbers among them."""
+
+    class Compiled:
+        def __call__(self, x: Any) -> Any:
+            return x + 1
+
+    Compiled.__module__ = property(lambda self: "compiled")  # type: ignore[assignment]
+    compiled = Compiled()
+    agree_on(lambda x: compiled(x), [2])
+
+
 def test_functions_passed_as_arguments() -> None:
     def apply(g: Any, x: Any) -> Any:
         return g(x) if x > 0 else x

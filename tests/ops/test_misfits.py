@@ -62,3 +62,38 @@ def test_a_padding_value_is_a_scalar(traced: bool) -> None:
         with pytest.raises(ShapeError, match="padding_value"):
             call(tf.ones([3, 4]), tf.ones([4]))
         assert call(tf.ones([3, 4]), tf.constant(0.0)).shape[0] == 3
+
+
+# Numbers that kernels take out of their arrays: older versions of NumPy do so with any of size 1.
+TAKES_NUMBERS = (
+    "FractionalPoolingSequence", "IRFFT", "NearestPlaces", "NonMaxSuppressionV5",
+    "NonMaxSuppressionWithOverlaps", "PlacingBand", "Range", "ResizeAxis", "ResizeAxisBack",
+)  # fmt: skip
+TAKES_STATES = (
+    "SampleBox", "StatelessMultinomial", "StatelessRandomBinomial", "StatelessRandomGammaV3",
+    "StatelessRandomNormalV2", "StatelessRandomPoisson", "StatelessRandomUniformFullIntV2",
+    "StatelessRandomUniformIntV2", "StatelessRandomUniformV2", "StatelessShuffle",
+    "StatelessTruncatedNormalV2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAKES_STATES)
+def test_words_of_a_state_are_numbers(name: str) -> None:
+    call = corpus.ops()[name][0]
+    states = [i for i, a in enumerate(call.arrays) if a.shape == (3,) and a.dtype == np.int64]
+    assert states
+    for i in states:
+        given = [a.reshape(3, 1) if k == i else a for k, a in enumerate(call.arrays)]
+        with pytest.raises(ShapeError, match="state must have"):
+            call.function(*map(tf.constant, given))
+
+
+@pytest.mark.parametrize("name", TAKES_NUMBERS)
+def test_an_array_of_one_number_is_no_number(name: str) -> None:
+    call = corpus.ops()[name][0]
+    numbers = [i for i, a in enumerate(call.arrays) if a.ndim == 0]
+    assert numbers
+    for i in numbers:
+        given = [a.reshape(1) if k == i else a for k, a in enumerate(call.arrays)]
+        with pytest.raises(ShapeError, match=r"must have rank 0, got shape \(1,\)"):
+            call.function(*map(tf.constant, given))

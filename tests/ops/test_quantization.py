@@ -239,6 +239,7 @@ BAD = [
     (lambda: Q.fake_quant_with_min_max_args([1.0], num_bits=17), "from 2 to 16, got 17"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], 2.0, 2.0), "min must be smaller than max"),
     (lambda: Q.fake_quant_with_min_max_args([1.0], "x"), "min must be a Python number"),
+    (lambda: Q.fake_quant_with_min_max_args([1.0], np.zeros(1)), "min must be a Python number"),
     (lambda: Q.fake_quant_with_min_max_args(tf.constant([1])), "inputs must have dtype float32"),
     (lambda: Q.fake_quant_with_min_max_vars([1.0], [0.0], 1.0), "min must have rank 0"),
     (lambda: PER_CHANNEL(1.0, [0.0], [1.0]), "inputs must have rank at least 1"),
@@ -263,6 +264,10 @@ BAD = [
     (lambda: Q.quantize([1.0], [0.0], [1.0], tf.qint8), "min_range must have rank 0"),
     (lambda: Q.quantize(tf.constant([1], tf.float64), 0.0, 1.0, tf.qint8), "has dtype float64"),
     (lambda: Q.quantize([1.0], 0.0, 1.0, tf.qint8, ensure_minimum_range="x"), "must be a number"),
+    (
+        lambda: Q.quantize([1.0], 0.0, 1.0, tf.qint8, ensure_minimum_range=np.ones(1)),
+        "must be a number",
+    ),
     (lambda: Q.dequantize([1], 0.0, 1.0), "input has dtype int32, expected one of qint16"),
     (lambda: Q.dequantize(stored(tf.qint8, 2), 0.0, 1.0, dtype=tf.float64), "float32 or bfloat16"),
     (lambda: Q.quantized_concat(0, [], [], []), "at least one tensor"),

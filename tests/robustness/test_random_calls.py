@@ -7,12 +7,14 @@ does the same for longer, and says how often each op was compared.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from fuzzing import corpus, differential, ops
+from fuzzing.__main__ import main as fuzzing_main
 from weft._src.execution.native.loops.scalars import registry
 from weft._src.ops.registry import STRUCTURED, all_ops
 
@@ -82,3 +84,36 @@ def test_summary_counts_what_was_compared() -> None:
     row = next(line for line in table.splitlines() if line.startswith("AddV2"))
     assert row.split()[:2] == ["AddV2", "float"]
     assert {"1"} <= set(row.split())
+    assert "rarest: AddV2 " in table
+
+
+def test_counts_of_several_runs_are_added(tmp_path: Path) -> None:
+    file = tmp_path / "counts.json"
+    seed = [name for name, _ in ops.cells()].index("AddV2")
+    for runs in (1, 2):
+        ops.compared.clear()  # another process
+        ops._reaching.clear()
+        assert (
+            fuzzing_main(["ops", "--seed", str(seed), "--count", "1", "--counts", str(file)]) == 0
+        )
+        assert ops.compared["AddV2", "reference", "float"] == runs
+        assert ops._reaching["AddV2", "reference", "float"]
+
+
+def test_seeds_of_rare_cells_choose_calls_that_got_there() -> None:
+    ops.compared.clear()
+    ops._reaching.clear()
+    ops._tried.clear()
+    cell = ("AddV2", "float")
+    place = ops.cells().index(cell)
+    assert len(ops._calls_of(*cell)) > 2
+    for name, kind in ops.cells():
+        ops.compared[name, "eager", kind] = 5
+    ops.compared["AddV2", "native", "float"] = 1
+    ops._reaching["AddV2", "native", "float"] = {2}
+    for _ in range(4):
+        (seed,) = ops.seeds_of_rare_cells(1_000_000, least=5)
+        assert seed >= 1_000_000
+        assert seed % len(ops.cells()) == place
+        assert ops._chosen(seed)[0] == 2
+        assert ops.seeds_of_rare_cells(1_000_000, least=5) != [seed]  # never the same again

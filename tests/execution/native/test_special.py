@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from support.native import check, check_program
+from support.native import check, check_program, run_native
 
 NUMBERS = [
     -np.inf,
@@ -86,3 +86,37 @@ def test_code_that_was_kept_finds_the_functions() -> None:
     for _ in range(2):  # the second time from the cache
         jitted = tf.function(lambda x: tf.math.digamma(x) * 2.5, jit_compile=True)
         np.testing.assert_allclose(jitted(tf.constant(1.0)), -0.5772157 * 2.5, rtol=1e-6)
+
+
+_NONE, _INF = np.nan, np.inf
+# At the edges, where versions of SciPy differ: the arguments, and what is right.
+EDGES = {
+    "expint": (tf.math.special.expint, [((_INF,), _INF), ((-_INF,), 0.0), ((_NONE,), _NONE)]),
+    "igamma": (tf.math.igamma, [
+        ((_NONE, 0.0), _NONE), ((_NONE, _INF), _NONE), ((_INF, _NONE), _NONE),
+        ((1.0, _INF), 1.0), ((1.0, 0.0), 0.0), ((0.0, 1.0), 1.0), ((-1.0, _INF), _NONE),
+    ]),
+    "igammac": (tf.math.igammac, [
+        ((_NONE, 0.0), _NONE), ((_NONE, _INF), _NONE), ((_INF, _NONE), _NONE),
+        ((1.0, _INF), 0.0), ((1.0, 0.0), 1.0), ((0.0, 1.0), 0.0), ((-1.0, _INF), _NONE),
+    ]),
+    "betainc": (tf.math.betainc, [
+        ((0.0, 1.5, 0.0), 0.0), ((0.0, 1.5, 0.5), 1.0), ((1.5, _INF, 0.5), 1.0),
+        ((1.5, 0.0, 0.5), 0.0), ((1.5, 0.0, 1.0), 1.0), ((_INF, 1.5, 0.5), 0.0),
+        ((_INF, 1.5, 1.0), 1.0), ((0.0, 0.0, 0.5), _NONE), ((_INF, _INF, 0.5), _NONE),
+        ((0.0, _INF, 0.5), 1.0), ((_INF, 0.0, 0.5), 0.0), ((0.0, 1.5, 2.0), _NONE),
+        ((0.0, -1.0, 0.5), _NONE), ((0.0, _NONE, 0.5), _NONE), ((0.0, 1.5, _NONE), _NONE),
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_do_not_depend_on_the_version_of_scipy(name: str, dtype: str) -> None:
+    function, rows = EDGES[name]
+    arguments = [np.array(column, dtype) for column in zip(*[given for given, _ in rows])]
+    wanted = np.array([value for _, value in rows], dtype)
+    eager = function(*[tf.constant(a) for a in arguments])
+    np.testing.assert_array_equal(eager, wanted)
+    (native,) = run_native(function, *arguments)
+    np.testing.assert_array_equal(native, wanted)

@@ -124,7 +124,8 @@ def _holds_functions(value: Any) -> bool:
 
 
 def _is_library_object(function: Callable[..., Any]) -> bool:
-    return (type(function).__module__ or "").split(".")[0] in ("weft", "builtins", "numpy")
+    module = type(function).__module__  # a descriptor, of what some versions of Cython make
+    return isinstance(module, str) and module.split(".")[0] in ("weft", "builtins", "numpy")
 
 
 def convert_function(function: types.FunctionType, instance: Any = None) -> types.FunctionType:

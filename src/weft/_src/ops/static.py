@@ -254,3 +254,10 @@ def static_int(op: str, value: Any, name: str) -> int:
         return operator.index(value)
     except TypeError:
         raise TypeError(f"{op}: {name} must be an integer, got {value!r}.") from None
+
+
+def as_float(value: Any) -> float:
+    """`float(value)`, but no number of an array with axes: NumPy before 2.4 takes one of size 1."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise TypeError(f"An array of shape {value.shape} is no number.")
+    return float(value)

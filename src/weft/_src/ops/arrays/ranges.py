@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from weft._src.core import dtypes, memory
@@ -83,14 +84,16 @@ def _range_infer(start: TensorSpec, limit: TensorSpec, delta: TensorSpec) -> Ten
 
 def _range_kernel(xp: ArrayNamespace, start: Any, limit: Any, delta: Any) -> Array:
     dtype = start.dtype
+    if start.ndim or limit.ndim or delta.ndim:
+        raise TypeError("range takes scalars.")  # the rule of its shape says which is none
     start, limit, delta = start[()], limit[()], delta[()]
     if dtype.kind in "iu":
-        size = _range_size(int(start), int(limit), int(delta))
+        size = _range_size(operator.index(start), operator.index(limit), operator.index(delta))
     else:
         size = _range_size(start, limit, delta)
     memory.check("range", (size,), dtype)
     if dtype.kind == "i":
-        return xp.arange(int(start), int(limit), int(delta), dtype)
+        return xp.arange(operator.index(start), operator.index(limit), operator.index(delta), dtype)
     steps = xp.arange(size)
     if dtype.itemsize < 4:  # the narrow floats count only to a few hundred exactly
         wide = xp.float32
@@ -122,7 +125,7 @@ def _range_shape_infer(
 def _range_shape_kernel(
     xp: ArrayNamespace, start: Any, limit: Any, delta: Any, *, out_type: DType
 ) -> Array:
-    size = _range_size(int(start), int(limit), int(delta))
+    size = _range_size(operator.index(start), operator.index(limit), operator.index(delta))
     if size > out_type.max:
         raise ShapeError(
             f"range: from {start} to {limit} by {delta} there are {size} numbers, more than "

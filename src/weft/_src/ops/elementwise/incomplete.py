@@ -88,7 +88,9 @@ def _igamma_vjp(sign: int) -> Any:
 
 def _define(name: str, function: str, sign: int) -> Op:
     def kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
-        return getattr(xp.special, function)(xp.widen(a), xp.widen(x)).astype(a.dtype)
+        out = getattr(xp.special, function)(xp.widen(a), xp.widen(x))
+        # Older versions of SciPy have numbers for some of them.
+        return xp.where(xp.isnan(a) | xp.isnan(x), xp.nan, out).astype(a.dtype)
 
     return define_op(
         name,
@@ -155,8 +157,12 @@ def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _betainc_kernel(xp: ArrayNamespace, a: Array, b: Array, x: Array) -> Any:
-    out = xp.special.betainc(xp.widen(a), xp.widen(b), xp.widen(x))
-    return out.astype(a.dtype)
+    a, b, x, dtype = xp.widen(a), xp.widen(b), xp.widen(x), a.dtype
+    out = xp.special.betainc(a, b, x)
+    # Where a parameter is 0 or infinite all weight is at one end; older versions of SciPy have NaN.
+    at_zero, at_one = (a == 0) | (b == xp.inf), (b == 0) | (a == xp.inf)
+    is_limit = (at_zero != at_one) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
+    return xp.where(is_limit, xp.where(at_zero, x > 0, x >= 1), out).astype(dtype)
 
 
 def _betainc_vjp(ctx: VjpContext, g: Tensor) -> Gradients:

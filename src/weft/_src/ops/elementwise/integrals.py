@@ -27,10 +27,18 @@ dawsn_op: Op = computed(
     vjp=lambda ctx, g: (g * (1 - 2 * ctx.inputs[0] * ctx.outputs[0]),),
     cheap=False,
 )
+
+
+def _expint_kernel(xp: ArrayNamespace, x: Array) -> Any:
+    wide = xp.widen(x)
+    # Older versions of SciPy have NaN at infinity.
+    return xp.where(wide == xp.inf, xp.inf, xp.special.expi(wide)).astype(x.dtype)
+
+
 expint_op: Op = computed(
     "Expint",
     FLOATING,
-    special("expi"),
+    _expint_kernel,
     native=Pointwise("expint"),
     xla=Lowered("expint"),
     vjp=lambda ctx, g: (g * unary.exp_op(ctx.inputs[0]) / ctx.inputs[0],),

@@ -20,7 +20,7 @@ from weft._src.ops import rules
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
 from weft._src.ops.sampling import draws
 from weft._src.ops.sampling.streams import next_state
-from weft._src.ops.static import static_int
+from weft._src.ops.static import as_float, static_int
 
 _OP = "sample_distorted_bounding_box"
 _INTEGERS = frozenset({uint8, int8, int16, int32, int64})
@@ -67,6 +67,7 @@ def _invalid(text: str) -> InvalidArgumentError:
 def _sample_infer(
     state: TensorSpec, image_size: TensorSpec, boxes: TensorSpec, covered: TensorSpec, **_: Any
 ) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    rules.check_rank(_OP, state, 1, name="state")
     rules.check_rank(_OP, image_size, 1, name="image_size")
     rules.check_rank(_OP, boxes, 3, name="bounding_boxes")
     rules.check_rank(_OP, covered, 0, name="min_object_covered")
@@ -204,7 +205,7 @@ def _range(value: Any, default: tuple[float, float], name: str, most: float) -> 
     if value is None:
         return default
     try:
-        low, high = [float(bound) for bound in value]
+        low, high = [as_float(bound) for bound in value]
     except (TypeError, ValueError):
         raise TypeError(f"{_OP}: {name} must be two numbers, got {value!r}.") from None
     if not (low > 0 and high > 0 and low <= most and high <= most):

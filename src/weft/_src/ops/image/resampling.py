@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,7 @@ def _banded_sum(xp: ArrayNamespace, x: Array, starts: Array, weights: Array, at:
 
 
 def _axis_infer(x: TensorSpec, wanted: TensorSpec, *, axis: int, **form: Any) -> TensorSpec:
+    rules.check_rank("resize", wanted, 0, name="size")
     new = _positive(rules.known(wanted), "new")
     out = x.with_dtype(float32)
     if out.dims is None:
@@ -92,7 +94,7 @@ def _axis_infer(x: TensorSpec, wanted: TensorSpec, *, axis: int, **form: Any) ->
 
 
 def _checked(x: Array, wanted: Any, axis: int) -> tuple[int, int]:
-    sizes = x.shape[axis], int(wanted)
+    sizes = x.shape[axis], operator.index(wanted)
     _positive(sizes[0], "old")
     _positive(sizes[1], "new")
     return sizes
@@ -160,14 +162,18 @@ resize_axis_back_op: Op = define_op(
 
 
 def _nearest_infer(size: TensorSpec, wanted: TensorSpec, **form: Any) -> TensorSpec:
+    for spec in (size, wanted):
+        rules.check_rank("resize", spec, 0, name="size")
     _positive(rules.known(size), "old")
     return TensorSpec.of(int32, (_positive(rules.known(wanted), "new"),))
 
 
 def _nearest_kernel(xp: ArrayNamespace, size: Any, wanted: Any, **form: Any) -> Array:
-    _positive(int(size), "old")
-    _positive(int(wanted), "new")
-    return kernels.resizing(kind="nearest", size=int(size), wanted=int(wanted), **form)[0].copy()
+    _positive(operator.index(size), "old")
+    _positive(operator.index(wanted), "new")
+    return kernels.resizing(
+        kind="nearest", size=operator.index(size), wanted=operator.index(wanted), **form
+    )[0].copy()
 
 
 # Which element each one of an axis with another size is.
@@ -195,7 +201,8 @@ def _placing_infer(
     kind: str,
     antialias: bool,
 ) -> Any:
-    for spec, name in ((scale, "scale"), (translation, "translation")):
+    sizes = ((size, "size"), (wanted, "size"))
+    for spec, name in (*sizes, (scale, "scale"), (translation, "translation")):
         rules.check_rank("scale_and_translate", spec, 0, name=name)
     out: list[TensorSpec] = []
     for rows in (_positive(rules.known(wanted), "new"), _positive(rules.known(size), "old")):
@@ -213,11 +220,13 @@ def _placing_kernel(
     kind: str,
     antialias: bool,
 ) -> Any:
-    _positive(int(size), "old")
-    _positive(int(wanted), "new")
+    _positive(operator.index(size), "old")
+    _positive(operator.index(wanted), "new")
     if not scale > 0:
         raise ShapeError(f"scale_and_translate: scale must be positive, got {scale}.")
-    return kernels.placing(kind, int(size), int(wanted), scale, translation, antialias)
+    return kernels.placing(
+        kind, operator.index(size), operator.index(wanted), scale, translation, antialias
+    )
 
 
 # The band of an axis that is stretched and moved, and that of the transposed matrix.

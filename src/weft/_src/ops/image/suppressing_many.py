@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
@@ -35,6 +36,9 @@ def _overlaps_infer(overlaps: TensorSpec, scores: TensorSpec, *numbers: TensorSp
     op = "non_max_suppression_overlaps"
     rules.check_rank(op, overlaps, 2, name="overlaps")
     rules.check_rank(op, scores, 1, name="scores")
+    names = ("max_output_size", "overlap_threshold", "score_threshold")
+    for name, spec in zip(names, numbers, strict=True):
+        rules.check_rank(op, spec, 0, name=name)
     if overlaps.dims is not None and scores.dims is not None:
         for size in overlaps.dims:
             rules.unify(op, size, scores.dims[0], "the sizes of overlaps and scores")
@@ -48,7 +52,9 @@ def _overlaps_kernel(
         raise ShapeError(
             f"non_max_suppression_overlaps: max_output_size must not be negative, got {most}."
         )
-    return suppression.chosen(xp, lambda i: overlaps[:, i], scores, int(most), threshold, least)
+    return suppression.chosen(
+        xp, lambda i: overlaps[:, i], scores, operator.index(most), threshold, least
+    )
 
 
 overlaps_op: Op = define_op(

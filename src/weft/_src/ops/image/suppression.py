@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import operator
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
@@ -18,6 +19,7 @@ from weft._src.ops.image import images
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
 _FLOAT = frozenset({float32})
+_NUMBERS = ("max_output_size", "iou_threshold", "score_threshold", "soft_nms_sigma")
 
 
 # --- of one set of boxes -------------------------------------------------------------------------
@@ -100,6 +102,8 @@ def _suppression_infer(
     op = "non_max_suppression"
     rules.check_rank(op, boxes, 2, name="boxes")
     rules.check_rank(op, scores, 1, name="scores")
+    for name, spec in zip(_NUMBERS, (most, *numbers), strict=True):
+        rules.check_rank(op, spec, 0, name=name)
     if boxes.dims is not None and scores.dims is not None:
         rules.unify(op, boxes.dims[0], scores.dims[0], "the numbers of boxes and scores")
         rules.unify(op, boxes.dims[1], 4, "the size of a box and 4")
@@ -125,7 +129,7 @@ def _suppression_kernel(
     *,
     pad: bool,
 ) -> tuple[Array, ...]:
-    count = int(most)
+    count = operator.index(most)
     _check_numbers("non_max_suppression", count, iou)
     overlap = overlaps_with(xp, boxes)
     if sigma > 0:

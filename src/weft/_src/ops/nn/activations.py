@@ -20,6 +20,7 @@ from weft._src.ops.elementwise import arithmetic, casting, trigonometry, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
 from weft._src.ops.registry import Absent, Op, args, define_op
+from weft._src.ops.static import as_float
 
 
 def _gradient_op(
@@ -178,10 +179,8 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
     x = convert_to_tensor(features)
     if x.dtype.is_integer:
         x = casting.cast(x, float32)
-    if isinstance(alpha, np.ndarray) and alpha.ndim:  # NumPy before 2.4 takes one of one number
-        raise TypeError(f"leaky_relu: alpha must be a number, got an array of shape {alpha.shape}.")
     try:
-        alpha = float(alpha)
+        alpha = as_float(alpha)
     except (TypeError, ValueError) as error:
         raise TypeError(f"leaky_relu: alpha must be a number. {error}") from error
     return leaky_relu_op(x, alpha=alpha, name=name)

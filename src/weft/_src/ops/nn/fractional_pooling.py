@@ -6,6 +6,7 @@ Where windows begin is drawn (`FractionalPoolingSequence`); the rest is made of 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from weft._src.ops.sampling.streams import next_state
 def _sequence_infer(
     size: TensorSpec, state: TensorSpec, *, op: str, ratio: float, pseudo_random: bool
 ) -> TensorSpec:
+    rules.check_rank(op, size, 0, name="the size of an axis")
+    rules.check_rank(op, state, 1, name="state")
     known = rules.known(size)
     ends = int(known / ratio) + 1 if isinstance(known, int) and known >= ratio else Dim()
     return TensorSpec.of(int64, (ends,))
@@ -39,13 +42,13 @@ def _sequence_infer(
 def _sequence_kernel(
     xp: ArrayNamespace, size: Any, state: Array, *, op: str, ratio: float, pseudo_random: bool
 ) -> Array:
-    inputs = int(size)
+    inputs = operator.index(size)
     outputs = int(inputs / ratio)
     if not outputs:
         raise InvalidArgumentError(
             None, None, f"{op}: pooling_ratio {ratio} leaves nothing of an axis of size {inputs}."
         )
-    words = [int(word) & (2**64 - 1) for word in state]
+    words = [operator.index(word) & (2**64 - 1) for word in state]
     generator = np.random.Generator(np.random.Philox(key=words[2], counter=[*words[:2], 0, 0]))
     if not pseudo_random:
         steps = np.full(outputs, inputs // outputs, np.int64)

@@ -17,7 +17,7 @@ from weft._src.ops.elementwise import comparison
 from weft._src.ops.elementwise.operands import sum_to, zero
 from weft._src.ops.quantization import levels
 from weft._src.ops.registry import NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
-from weft._src.ops.static import static_int
+from weft._src.ops.static import as_float, static_int
 
 Gradients = tuple[Tensor | None, ...]
 
@@ -112,7 +112,7 @@ def _form(op: str, num_bits: Any, narrow_range: Any) -> dict[str, Any]:
 
 def _number(op: str, value: Any, name: str) -> float:
     try:
-        return float(value)
+        return as_float(value)
     except (TypeError, ValueError):
         raise TypeError(
             f"{op}: {name} must be a Python number, got {value!r}. For tensors there is "

@@ -19,7 +19,7 @@ from weft._src.ops.arrays import joining, source
 from weft._src.ops.contexts import RowBatch, RowNode
 from weft._src.ops.quantization import levels
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
-from weft._src.ops.static import static_int
+from weft._src.ops.static import as_float, static_int
 
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 ROUND_MODES = ("HALF_AWAY_FROM_ZERO", "HALF_TO_EVEN")
@@ -283,7 +283,7 @@ def quantize(
             None, None, f"quantize: round_mode {round_mode} is for mode SCALED, got {mode}."
         )
     try:
-        minimum = float(ensure_minimum_range)
+        minimum = as_float(ensure_minimum_range)
     except (TypeError, ValueError):
         raise TypeError(
             f"quantize: ensure_minimum_range must be a number, got {ensure_minimum_range!r}."

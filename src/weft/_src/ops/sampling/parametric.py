@@ -36,8 +36,9 @@ from weft._src.ops.sampling import distributions, draws, graph_forms
 _COUNTS = frozenset({float16, float32, float64, int32, int64})
 
 
-def _drawn_dims(op: str, shape: TensorSpec, *parameters: TensorSpec) -> Any:
+def _drawn_dims(op: str, shape: TensorSpec, state: TensorSpec, *parameters: TensorSpec) -> Any:
     """The shape that is asked for; the parameters must broadcast to its end."""
+    rules.check_rank(op, state, 1, name="state")
     dims = rules.dims_from_value(op, shape)
     for x in parameters:
         both = rules.broadcast_dims(op, dims, x.dims)
@@ -78,7 +79,7 @@ def _gamma_vjp(ctx: VjpContext, g: Tensor) -> tuple[None, None, Tensor]:
 gamma_op: Op = define_op(
     "StatelessRandomGammaV3",
     draws.SHAPE + draws.STATE + args("alpha", FLOATING),
-    infer=lambda shape, state, alpha: alpha.with_dims(_drawn_dims("gamma", shape, alpha)),
+    infer=lambda shape, state, alpha: alpha.with_dims(_drawn_dims("gamma", shape, state, alpha)),
     kernel=_gamma_kernel,
     native=NO_NATIVE,
     xla=NO_XLA,
@@ -157,7 +158,7 @@ def _full_shape(op: str, shape: ShapeLike, parameters: list[Tensor], whole: bool
 def _poisson_infer(
     shape: TensorSpec, state: TensorSpec, lam: TensorSpec, *, dtype: DType
 ) -> TensorSpec:
-    return TensorSpec.of(dtype, _drawn_dims("poisson", shape, lam))
+    return TensorSpec.of(dtype, _drawn_dims("poisson", shape, state, lam))
 
 
 def _poisson_kernel(
@@ -213,7 +214,7 @@ def poisson(
 def _binomial_infer(
     shape: TensorSpec, state: TensorSpec, counts: TensorSpec, probs: TensorSpec, *, dtype: DType
 ) -> TensorSpec:
-    return TensorSpec.of(dtype, _drawn_dims("binomial", shape, counts, probs))
+    return TensorSpec.of(dtype, _drawn_dims("binomial", shape, state, counts, probs))
 
 
 def _binomial_kernel(

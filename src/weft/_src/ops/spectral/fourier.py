@@ -7,6 +7,7 @@ opposite rule, so no sizes are needed for it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from weft._src.core.aliases import ArrayNamespace, DTypeLike, TensorLike
@@ -286,6 +287,7 @@ rfft_op: Op = define_op(
 
 def _irfft_infer(x: TensorSpec, length: TensorSpec, *, axis: int, norm: str) -> TensorSpec:
     rules.check_rank_at_least("irfft", x, 1, name="input_tensor")
+    rules.check_rank("irfft", length, 0, name="fft_length")
     out = x.with_dtype(float64 if x.dtype is complex128 else float32)
     size = rules.known(length)
     if isinstance(size, int) and size < 0:
@@ -300,7 +302,7 @@ def _irfft_kernel(xp: ArrayNamespace, x: Array, length: Any, *, axis: int, norm:
     dtype = xp.real(x).dtype
     if not length:
         return xp.zeros(rules.replace(x.shape, axis % x.ndim, 0), dtype)
-    return long_lines.irfft(xp, x, int(length), axis, norm).astype(dtype, copy=False)
+    return long_lines.irfft(xp, x, operator.index(length), axis, norm).astype(dtype, copy=False)
 
 
 def _irfft_vjp(ctx: VjpContext, g: Tensor) -> tuple[Tensor, None]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from weft._src.core.dtypes import DType
@@ -55,7 +56,42 @@ def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) ->
 def _call_scipy(b: Builder, name: str, operands: Sequence[Scalar]) -> Scalar:
     """A function of SciPy, of doubles."""
     # The last argument belongs to Cython, which made the function.
-    return b.call(outside.symbol_of(name), "double", *operands, b.number("i32", 0))
+    found = b.call(outside.symbol_of(name), "double", *operands, b.number("i32", 0))
+    edges = _EDGES.get(name)
+    return found if edges is None else edges(b, found, *operands)
+
+
+# What SciPy says at the edges depends on its version; the kernels of these ops do the same.
+
+
+def _infinite_at_infinity(b: Builder, found: Scalar, x: Scalar) -> Scalar:
+    infinite = b.like(x, math.inf)
+    return b.select(b.compare("oeq", x, infinite), infinite, found)
+
+
+def _nan_of_nan(b: Builder, found: Scalar, a: Scalar, x: Scalar) -> Scalar:
+    return b.select(b.compare("uno", a, x), b.like(a, math.nan), found)
+
+
+def _betainc_at_edges(b: Builder, found: Scalar, p: Scalar, q: Scalar, x: Scalar) -> Scalar:
+    """The limits where a parameter is 0 or infinite: all weight is at one end."""
+    zero, one, infinite = [b.like(x, n) for n in (0.0, 1.0, math.inf)]
+    at_zero = b.binary("or", b.compare("oeq", p, zero), b.compare("oeq", q, infinite))
+    at_one = b.binary("or", b.compare("oeq", q, zero), b.compare("oeq", p, infinite))
+    is_limit = b.binary("xor", at_zero, at_one)
+    for low, high in ((zero, p), (zero, q), (zero, x), (x, one)):
+        is_limit = b.binary("and", is_limit, b.compare("ole", low, high))
+    from_zero = b.select(b.compare("ogt", x, zero), one, zero)
+    from_one = b.select(b.compare("oge", x, one), one, zero)
+    return b.select(is_limit, b.select(at_zero, from_zero, from_one), found)
+
+
+_EDGES: dict[str, Callable[..., Scalar]] = {
+    "expint": _infinite_at_infinity,
+    "gammainc": _nan_of_nan,
+    "gammaincc": _nan_of_nan,
+    "betainc": _betainc_at_edges,
+}
 
 
 def _special(name: str) -> None:
