@@ -75,6 +75,7 @@ def test_strided_images(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_functions_come_after_numpy_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
+    monkeypatch.setattr(machine_jobs, "jobs", {})
     job = machine_jobs.MachineJob("anything", ())
     monkeypatch.setattr(machine_jobs, "_loaders", [lambda job, waits: asked.append(waits)])
     monkeypatch.setattr(flags, "execution", "auto")

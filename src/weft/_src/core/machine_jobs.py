@@ -35,6 +35,7 @@ class _Thread(threading.local):
 
 
 _here = _Thread()
+jobs: dict[str, MachineJob] = {}  # all of them, by name
 _loaders: list[Load] = []
 
 
@@ -68,6 +69,7 @@ class MachineJob:
         self._function: Function | None = None
         self._spent = 0.0  # a race between threads does no harm
         self._is_asked = False
+        jobs[name] = self
 
     def take(self, function: Function) -> None:
         """Gets the function."""

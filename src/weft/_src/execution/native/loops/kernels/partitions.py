@@ -18,14 +18,14 @@ for %i from %from < %to
 %id.p = getelementptr i<ids>, ptr %ids, i64 %i
 %id.short = load i<ids>, ptr %id.p
 %id = <widen>
-%next.p = getelementptr i64, ptr %next, i64 %id
-%place = load i64, ptr %next.p
+%here.p = getelementptr i64, ptr %next, i64 %id
+%place = load i64, ptr %here.p
 %place.next = add i64 %place, 1
-store i64 %place.next, ptr %next.p
-%x.p = getelementptr <kind>, ptr %x, i64 %i
-%number = load <kind>, ptr %x.p
-%out.p = getelementptr <kind>, ptr %out, i64 %place
-store <kind> %number, ptr %out.p
+store i64 %place.next, ptr %here.p
+%from.p = getelementptr <kind>, ptr %x, i64 %i
+%number = load <kind>, ptr %from.p
+%to.p = getelementptr <kind>, ptr %out, i64 %place
+store <kind> %number, ptr %to.p
 end
 ret void
 }
