@@ -39,10 +39,16 @@ def in_turns(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, f
     return {who: min(found) for who, found in times.items()}
 
 
-def timer_of(fn: Callable[[], Any], seconds: float) -> Callable[[], float]:
-    """Times so many calls that they take about so long, and gives the time of one."""
+def timer_of(
+    fn: Callable[[], Any], seconds: float, clock: str = "perf_counter"
+) -> Callable[[], float]:
+    """Times so many calls that they take about so long, and gives the time of one.
+
+    `clock` is one of the module `time`.
+    """
     number = max(1, int(seconds / max(timeit.timeit(fn, number=1), 1e-7)))
-    return lambda: timeit.timeit(fn, number=number) / number
+    timer = getattr(time, clock)
+    return lambda: timeit.timeit(fn, timer=timer, number=number) / number
 
 
 @dataclass

@@ -6,6 +6,8 @@ TensorFlow's; the last ones say how many there are.
 Some of them, all rows, in many short rounds, as they have to be on a machine that has other work:
 
     python -m benchmarks.sweep --tensorflow PYTHON --match sets --size 1000000
+
+With `--processor` the processor's time is compared, that of all threads, not the clock's.
 """
 
 from __future__ import annotations
@@ -103,7 +105,7 @@ def _rows(
     for statement in statements:
         ours = eval(f"lambda: {statement}", namespace)
         warm_up(ours)
-        timers = {"Weft": timer_of(ours, seconds)}
+        timers = {"Weft": timer_of(ours, seconds, tensorflow.clock)}
         timers["TensorFlow"] = tensorflow.timer(statement, seconds)
         times = in_turns(timers, rounds)
         detail = ", ".join([f"{microseconds(t)} ({who})" for who, t in times.items()])
@@ -117,12 +119,15 @@ def main() -> None:
     parser.add_argument("--tensorflow", required=True, help="its interpreter")
     parser.add_argument("--match", default="", help="a pattern that statements contain")
     parser.add_argument("--size", type=int, choices=SIZES, default=SIZES[-1])
+    parser.add_argument("--processor", action="store_true", help="compare the processor's time")
     options = parser.parse_args()
     chosen = [statement for statement in STATEMENTS if re.search(options.match, statement)]
     setup = f"size = {options.size}\n{_SETUP}"
     peers = Peers({"tensorflow": options.tensorflow})
     with peers.session("tensorflow", f"import tensorflow as tf\n{setup}") as tensorflow:
         assert tensorflow is not None
+        if options.processor:
+            tensorflow.clock = "process_time"
         ours = f"import weft as tf\n{setup}"
         rows = list(_rows(ours, tensorflow, options.size, chosen, MANY_ROUNDS, SHORT))
     print_table(sorted(rows, key=lambda row: row.ratio or 0.0))

@@ -75,9 +75,14 @@ def test_strided_images(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_functions_come_after_numpy_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
+    monkeypatch.setattr(machine_jobs, "jobs", {})
     job = machine_jobs.MachineJob("anything", ())
     monkeypatch.setattr(machine_jobs, "_loaders", [lambda job, waits: asked.append(waits)])
     monkeypatch.setattr(flags, "execution", "auto")
+    costly = machine_jobs.MachineJob("costly", ())
+    assert costly.after(0.2) is None
+    assert asked == [True], "that is worth waiting for"
+    asked.clear()
     for expected in ([], [False], [False]):  # it is asked once
         assert job.after(0.015) is None
         assert asked == expected

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from weft._src.core.flags import flags
 
 _SPENT = 0.02  # seconds of NumPy before machine code is loaded
+_WORTH_WAITING = 0.1  # seconds of NumPy in one call: loading takes no longer
 
 
 class Function(Protocol):
@@ -35,6 +36,7 @@ class _Thread(threading.local):
 
 
 _here = _Thread()
+jobs: dict[str, MachineJob] = {}  # all of them, by name
 _loaders: list[Load] = []
 
 
@@ -68,6 +70,7 @@ class MachineJob:
         self._function: Function | None = None
         self._spent = 0.0  # a race between threads does no harm
         self._is_asked = False
+        jobs[name] = self
 
     def take(self, function: Function) -> None:
         """Gets the function."""
@@ -83,7 +86,7 @@ class MachineJob:
             return None
         if self._function is None and not self._is_asked:
             self._spent += seconds
-            waits = flags.execution == "native"
+            waits = flags.execution == "native" or seconds > _WORTH_WAITING
             if (waits or self._spent > _SPENT) and _loaders:
                 self._is_asked = True
                 _loaders[0](self, waits)

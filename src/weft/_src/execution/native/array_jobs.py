@@ -15,7 +15,12 @@ import numpy as np
 from weft._src.core.flags import flags
 from weft._src.core.machine_jobs import MachineJob
 from weft._src.execution.native.job_words import with_job
-from weft._src.execution.native.loops.kernels import bands, complex_numbers, philox_words
+from weft._src.execution.native.loops.kernels import (
+    bands,
+    complex_numbers,
+    partitions,
+    philox_words,
+)
 from weft._src.execution.native.machine import guarded, llvm, pool, support
 from weft._src.execution.native.written_loops import with_loops
 
@@ -29,7 +34,11 @@ _SHARED: Any = ctypes.CFUNCTYPE(
 
 # By the name of a job: makes the text that defines `weft_<name>`, a function of the job and of the
 # first part of the work and the one after the last.
-TEXTS: dict[str, Callable[[], str]] = {**bands.TEXTS, **complex_numbers.TEXTS, **philox_words.TEXTS}
+TEXTS: dict[str, Callable[[], str]] = {
+    name: text
+    for module in (bands, complex_numbers, partitions, philox_words)
+    for name, text in module.TEXTS.items()
+}
 
 
 class JobFunction:

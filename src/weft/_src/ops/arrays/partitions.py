@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor, items_of, of_dtype
 from weft._src.core.dtypes import DATA, INDEX, int32
+from weft._src.core.machine_jobs import Function, MachineJob
 from weft._src.core.shapes import Dim, Dims, Size
 from weft._src.core.specs import TensorSpec, ValueSpec
 from weft._src.core.tensor import Array, Tensor
@@ -42,6 +45,24 @@ def _partition_infer(
 _WORTH_SORTING = 1000  # rows
 
 
+# By the bits of an id and the bytes of an element.
+_JOBS = {
+    (bits, size): MachineJob(f"partition_{bits}_{size}", ("x", "out", "ids", "next"))
+    for bits in (32, 64)
+    for size in (1, 2, 4, 8)
+}
+_NUMPY_TAKES = 1e-8  # seconds for an element
+
+
+def _by_machine(run: Function, x: Array, ids: Array, parts: int) -> tuple[Array, ...]:
+    x, ids = np.ascontiguousarray(x), np.ascontiguousarray(ids)
+    counts = np.bincount(ids, minlength=parts)
+    ends = np.cumsum(counts)
+    out = np.empty(x.shape, x.dtype)
+    run((x, out, ids, ends - counts), ids.size, ids.size)
+    return tuple([part.copy() for part in np.split(out, ends[:-1])])
+
+
 def _partition_kernel(
     xp: ArrayNamespace, data: Array, partitions: Array, *, num_partitions: int
 ) -> tuple[Array, ...]:
@@ -56,6 +77,11 @@ def _partition_kernel(
     rows = xp.reshape(data, (ids.size, *data.shape[partitions.ndim :]))
     if ids.size < _WORTH_SORTING or num_partitions > 2**16:
         return tuple([rows[ids == i] for i in range(num_partitions)])
+    if rows.ndim == 1 and not rows.dtype.hasobject:
+        job = _JOBS.get((8 * ids.itemsize, rows.itemsize))
+        run = None if job is None else job.after(ids.size * _NUMPY_TAKES)
+        if run is not None:
+            return _by_machine(run, rows, ids, num_partitions)
     # Numbers of one or two bytes are sorted by counting them.
     short = ids.astype(xp.uint8 if num_partitions <= 2**8 else xp.uint16)
     ends = xp.cumsum(xp.bincount(short, minlength=num_partitions))

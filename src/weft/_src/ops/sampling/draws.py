@@ -26,6 +26,7 @@ from weft._src.ops import rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 from weft._src.ops.sampling import graph_forms
+from weft._src.ops.worth import NEVER
 
 INT64 = frozenset({int64})
 FULL_INTS = frozenset({int32, int64, uint32, uint64})
@@ -231,3 +232,5 @@ shuffle_op: Op = define_op(
     vjp=_shuffle_vjp,
     graphdef=graph_forms.shuffled,
 )
+# The kernel changes elements where they are, which machine code of graphs does not.
+shuffle_op.worth_compiling_from = NEVER

@@ -130,8 +130,9 @@ def _run(function: Callable[[int], None], count: int, **words: Array | int) -> t
     """How a job ended, and how many strings were too long; arrays are given by addresses."""
     numbers = _begun().copy()
     for name, value in words.items():
-        is_array = isinstance(value, np.ndarray)
-        numbers[_PLACES[name]] = value.__array_interface__["data"][0] if is_array else int(value)
+        numbers[_PLACES[name]] = (
+            value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else int(value)
+        )
     job = _Job(*numbers)
     address = ctypes.addressof(job)
     for begin in range(0, count, _AT_ONCE):
