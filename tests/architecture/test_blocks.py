@@ -104,6 +104,7 @@ EXCEPTIONS = {
     "ops/sampling/graph_forms.py": "the same",
     "lookup/graph_forms.py": "the same",
     "ops/shape_graph_forms.py": "the same",
+    "ops/composed_graph_forms.py": "the same",
     "saved_model": "graphs of TensorFlow, with the names of its ops",
 }
 

@@ -548,16 +548,3 @@ def diagonal(
         return b.add(b.name, x, *more, which, align=align)
     counts = [b.const(sizes[key]) for key in ("num_rows", "num_cols") if key in sizes]
     return b.add(b.name, x, which, *counts, *more, align=align)
-
-
-def resized_axis(
-    b: FormBody, x: Written, wanted: Any, *, axis: int, kind: str, antialias: bool, **places: bool
-) -> Any:
-    """One axis of images: the other keeps its size."""
-    op = {"linear": "ResizeBilinear", "cubic": "ResizeBicubic"}.get(kind)
-    if op is None or antialias or x.spec.rank != 4:
-        raise NoForm("only bilinear and bicubic resizing without antialiasing can be written")
-    sizes = b.add("Shape", x)
-    other = b.add("GatherV2", sizes, b.const(2 if axis % 4 == 1 else 1), b.const(0))
-    pair = [wanted, other] if axis % 4 == 1 else [other, wanted]
-    return b.add(op, x, b.add("Pack", [cast(b, n, int32) for n in pair]), **places)

@@ -147,7 +147,7 @@ class MaxShardSizePolicy(ShardingCallback):
         return files
 
     def _parts(self, one: ShardableTensor) -> Iterable[tuple[str, Tensor, int]]:
-        sizes = one.shape.as_list()
+        sizes = [int(size or 0) for size in one.shape.as_list()]
         if one.dtype is string:
             texts = np.asarray(one.tensor.numpy(), object)
             yield one.slice_spec, one.tensor, sum(map(len, texts.flat))

@@ -254,7 +254,8 @@ class AbslAssertions(PlainAssertions):
         """
         self.assertEqual(set(first), set(second), msg)
         for key, value in first.items():
-            self.assertAlmostEqual(value, second[key], places, msg, delta)  # type: ignore[misc]
+            limits: dict[str, Any] = {"places": places, "delta": delta}
+            self.assertAlmostEqual(value, second[key], msg=msg, **limits)
 
     def assertDataclassEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
         """Two dataclasses of one class with the same fields.

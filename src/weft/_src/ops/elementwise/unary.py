@@ -14,7 +14,7 @@ from weft._src.core.native_rules import NativeRule, Pointwise
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
-from weft._src.ops import rules
+from weft._src.ops import composed_graph_forms, rules
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, complex_exp, complex_parts, guarded
 from weft._src.ops.elementwise.operands import conj, scaled_op, unary, zeros_like
@@ -86,6 +86,7 @@ abs_op = unary(
     vjp=_abs_vjp,
     infer=_abs_infer,
     zero_at_zero=True,
+    graphdef=composed_graph_forms.absolute,
 )
 sign_op = unary(
     "Sign",

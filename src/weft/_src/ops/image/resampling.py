@@ -17,7 +17,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, graph_forms, rules
+from weft._src.ops import batching, composed_graph_forms, rules
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting
@@ -140,7 +140,7 @@ resize_axis_op: Op = define_op(
     linear=(0,),
     slow_kernel=True,
     batch=batching.along_axis,
-    graphdef=graph_forms.resized_axis,
+    graphdef=composed_graph_forms.resized(kernels.resizing),
 )
 
 
@@ -186,6 +186,7 @@ nearest_places_op: Op = define_op(
     xla=KERNEL,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=composed_graph_forms.nearest_places,
 )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError, UnsupportedError
-from weft._src.ops import rules, static
+from weft._src.ops import composed_graph_forms, rules, static
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.control import functional
 from weft._src.ops.image import images, suppression
@@ -199,6 +199,7 @@ combined_op: Op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=4,
     fresh=True,
+    graphdef=composed_graph_forms.combined_suppression,
 )
 
 

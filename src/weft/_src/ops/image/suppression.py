@@ -13,7 +13,7 @@ from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import graph_forms, rules
 from weft._src.ops.elementwise import casting
 from weft._src.ops.image import images
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
@@ -156,6 +156,7 @@ suppression_op: Op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,
+    graphdef=graph_forms.as_op("NonMaxSuppressionV5", pad="pad_to_max_output_size"),
 )
 
 

@@ -11,7 +11,7 @@ from weft._src.core.dtypes import FLOATING, INEXACT, float64, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, composed_graph_forms, rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, casting, unary
@@ -73,6 +73,7 @@ pinv_op: Op = define_op(
     vjp=_pinv_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
+    graphdef=composed_graph_forms.pseudo_inverse,
 )
 
 

@@ -14,7 +14,7 @@ from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INEXACT
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered, XlaRule
-from weft._src.ops import batching
+from weft._src.ops import batching, composed_graph_forms
 from weft._src.ops.arrays import fill, joining
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.linalg import products, solvers
@@ -76,6 +76,7 @@ def _define(name: str, op: str, function: Callable[..., Any], xla: XlaRule | Abs
         xla=xla,
         vjp=vjp,
         fresh=True,
+        graphdef=composed_graph_forms.matrix_function,
     )
     return function_op
 

@@ -12,7 +12,7 @@ from weft._src.core.dtypes import INDEX, REAL, DType, int64
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import composed_graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes, space
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import pooling, windows
@@ -74,6 +74,7 @@ argmax_op: Op = define_op(
     vjp=_vjp,
     outputs=2,
     fresh=True,
+    graphdef=composed_graph_forms.argmax_pool,
 )
 
 

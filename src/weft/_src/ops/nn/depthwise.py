@@ -15,7 +15,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, graph_forms, rules, static
+from weft._src.ops import batching, composed_graph_forms, graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import convolution as convolutions, window_machine, windows
@@ -197,7 +197,7 @@ depthwise_op: Op = define_op(
     fresh=True,
     slow_kernel=True,
     batch=batching.inexact(batching.merged),
-    graphdef=graph_forms.windows,
+    graphdef=composed_graph_forms.depthwise,
 )
 input_op: Op = define_op(
     "DepthwiseConv2dNativeBackpropInput",

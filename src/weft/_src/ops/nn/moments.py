@@ -10,7 +10,7 @@ from weft._src.core.convert import adopt, convert_to_tensor
 from weft._src.core.dtypes import FLOATING, bfloat16, float16, float32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, composed_graph_forms, rules, static
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, guarded, unary
 from weft._src.ops.reduce import products, sums
@@ -175,6 +175,7 @@ window_sum_op: Op = define_op(
     xla=NO_XLA,
     vjp=lambda ctx, g: (window_sum_op(g, **ctx.attrs),),
     fresh=True,
+    graphdef=composed_graph_forms.window_sum,
     batch=batching.inexact(batching.merged),
 )
 

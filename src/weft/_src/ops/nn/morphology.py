@@ -11,7 +11,7 @@ from weft._src.core.dtypes import FLOATING, REAL
 from weft._src.core.shapes import Dim, Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import batching, rules
+from weft._src.ops import batching, composed_graph_forms, rules
 from weft._src.ops.arrays import tiling
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.nn import windows
@@ -134,6 +134,7 @@ dilation_op: Op = define_op(
     vjp=_vjp,
     fresh=True,
     batch=batching.inexact(batching.merged),
+    graphdef=composed_graph_forms.dilation,
 )
 input_op: Op = define_op(
     "Dilation2DBackpropInput",
@@ -144,6 +145,7 @@ input_op: Op = define_op(
     xla=NO_XLA,
     vjp=_input_vjp,
     fresh=True,
+    graphdef=composed_graph_forms.dilation,
 )
 filter_op: Op = define_op(
     "Dilation2DBackpropFilter",
@@ -154,6 +156,7 @@ filter_op: Op = define_op(
     xla=NO_XLA,
     vjp=_filter_vjp,
     fresh=True,
+    graphdef=composed_graph_forms.dilation,
 )
 # What lies where each window has its best pixel, in an image and in a filter: both gradients' own.
 pick_op: Op = define_op(

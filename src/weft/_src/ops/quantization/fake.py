@@ -10,7 +10,7 @@ from weft._src.core.dtypes import FLOATING, float32
 from weft._src.core.native_rules import Pointwise
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
-from weft._src.ops import rules
+from weft._src.ops import composed_graph_forms, rules
 from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison
@@ -97,6 +97,7 @@ fake_quant_op: Op = define_op(
     fresh=True,
     slow_kernel=True,
     batch=levels.numbers_with_rows,
+    graphdef=composed_graph_forms.fake_quantization,
 )
 
 

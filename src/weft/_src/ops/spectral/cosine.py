@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft._src.core import xp
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import float32, float64, int32
@@ -11,7 +12,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, composed_graph_forms, rules, static
 from weft._src.ops.arrays import ranges, selection, shape as shapes, tiling
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison
@@ -66,6 +67,7 @@ dct_op: Op = define_op(
     vjp=_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
+    graphdef=composed_graph_forms.cosine(lambda x, **attrs: _kernel(xp, x, **attrs)),
 )
 
 

@@ -18,7 +18,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, FixedDTypeError, ShapeError, UnsupportedError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, composed_graph_forms, rules, static
 from weft._src.ops.arrays import padding, ranges, selection, shape as shapes
 from weft._src.ops.arrays.joining import stack
 from weft._src.ops.contexts import VjpContext
@@ -74,6 +74,7 @@ def _complex_pair(names: tuple[str, str], ops: tuple[str, str]) -> tuple[Op, Op]
                 xla=Lowered("fft", inverse=i == 1),
                 vjp=vjp,
                 fresh=True,
+                graphdef=composed_graph_forms.fourier,
             )
         )
     return pair[0], pair[1]
@@ -282,6 +283,7 @@ rfft_op: Op = define_op(
     vjp=_rfft_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
+    graphdef=composed_graph_forms.real_fourier,
 )
 
 
@@ -321,6 +323,7 @@ irfft_op: Op = define_op(
     xla=Lowered("irfft"),
     vjp=_irfft_vjp,
     fresh=True,
+    graphdef=composed_graph_forms.inverse_real_fourier,
 )
 
 

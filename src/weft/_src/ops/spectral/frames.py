@@ -13,7 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError, UnsupportedError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, composed_graph_forms, rules, static
 from weft._src.ops.arrays import padding, ranges, shape as shapes
 from weft._src.ops.arrays.joining import concat, single_axis, stack
 from weft._src.ops.contexts import VjpContext
@@ -153,6 +153,7 @@ overlap_op: Op = define_op(
     vjp=_overlap_vjp,
     fresh=True,
     batch=batching.inexact(batching.leading),
+    graphdef=composed_graph_forms.overlap_and_add,
 )
 
 

@@ -14,7 +14,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import composed_graph_forms, rules, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.ragged.tensor import RaggedTensor
@@ -155,6 +155,7 @@ bytes_split_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,
+    graphdef=composed_graph_forms.bytes_split,
 )
 
 
