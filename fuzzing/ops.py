@@ -54,7 +54,7 @@ def cells() -> tuple[tuple[str, str], ...]:
     found = []
     for name, calls in corpus.ops().items():
         for kind, members in variation.CLASSES.items():
-            if any(_group_for(call, members) is not None for call in calls):
+            if any(_groups_for(call, members) for call in calls):
                 found.append((name, kind))
     return tuple(found)
 
@@ -99,12 +99,9 @@ def _next_seed(start: int, place: int, cell: tuple[str, str], wanted: set[int]) 
     return seed
 
 
-def _group_for(call: Call, members: tuple[DType, ...]) -> int | None:
-    """The first group of arrays that may have one of some dtypes."""
-    for group in dict.fromkeys(call.groups):
-        if call.allowed(group) & set(members):
-            return group
-    return None
+def _groups_for(call: Call, members: tuple[DType, ...]) -> list[int]:
+    """The groups of arrays that may have one of some dtypes."""
+    return [group for group in dict.fromkeys(call.groups) if call.allowed(group) & set(members)]
 
 
 def check_op(seed: int) -> str | None:
@@ -128,7 +125,7 @@ def _chosen(seed: int) -> tuple[int, Call, str, np.random.Generator]:
 @functools.cache
 def _calls_of(name: str, kind: str) -> list[Call]:
     members = variation.CLASSES[kind]
-    return [call for call in corpus.ops()[name] if _group_for(call, members) is not None]
+    return [call for call in corpus.ops()[name] if _groups_for(call, members)]
 
 
 def check_function(seed: int) -> str | None:
@@ -173,7 +170,8 @@ def _checked(call: Call, arrays: list[Any]) -> list[str]:
 
 def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -> list[Any]:
     members = variation.CLASSES[kind]
-    group = _group_for(call, members)
+    groups = _groups_for(call, members)
+    group = groups[rng.integers(len(groups))] if groups else None  # data, or indices
     arrays = list(call.arrays)
     if wildness and rng.random() < 0.6 and not _takes_shapes(call):
         arrays = variation.resized(arrays, rng)

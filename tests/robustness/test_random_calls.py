@@ -117,3 +117,20 @@ def test_seeds_of_rare_cells_choose_calls_that_got_there() -> None:
         assert seed % len(ops.cells()) == place
         assert ops._chosen(seed)[0] == 2
         assert ops.seeds_of_rare_cells(1_000_000, least=5) != [seed]  # never the same again
+
+
+def test_data_and_indices_are_both_varied() -> None:
+    (call,) = [c for c in corpus.ops()["GatherV2"] if len(c.arrays) == 2][:1]
+    rng = np.random.default_rng(0)
+    drawn = [ops._varied(call, "int", rng, wildness=0) for _ in range(40)]
+    assert len({data.dtype for data, _ in drawn}) > 2
+    assert {indices.dtype.name for _, indices in drawn} >= {"int32", "int64"}
+
+
+def test_lists_of_indices_and_data_keep_their_kinds() -> None:
+    ops.compared.clear()
+    every = ops.cells()
+    place = every.index(("DynamicStitch", "float"))
+    for k in range(3):
+        assert ops.check_op(k * len(every) + place) is None
+    assert ops.compared["DynamicStitch", "reference", "float"] == 3
