@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import time
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,7 @@ from weft._src.core.dtypes import DType, from_numpy
 
 _TRIES = 6  # the last one leaves everything but the dtype as it is
 _MOST_SHRINKS = 80
+_MOST_SECONDS = 20.0  # of work, to make a case smaller
 
 SORTED_FIRST = ("LowerBound", "UpperBound", "searchsorted")  # of unsorted rows they mean nothing
 
@@ -200,8 +202,11 @@ def _takes_shapes(call: Call) -> bool:
 
 def _shrunk(call: Call, arrays: list[Any], found: Disagreement) -> tuple[list[Any], Disagreement]:
     """The smallest arrays that were found for which modes still differ."""
+    until = time.process_time() + _MOST_SECONDS
     for _ in range(_MOST_SHRINKS):
         for smaller in _simpler(arrays):
+            if time.process_time() > until:
+                return arrays, found
             try:
                 _checked(call, smaller)
             except Refused:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzing import corpus, differential, ops
+from fuzzing import campaign, corpus, differential, ops
 from fuzzing.__main__ import main as fuzzing_main
 from weft._src.execution.native.loops.scalars import registry
 from weft._src.ops.registry import STRUCTURED, all_ops
@@ -134,3 +134,17 @@ def test_lists_of_indices_and_data_keep_their_kinds() -> None:
     for k in range(3):
         assert ops.check_op(k * len(every) + place) is None
     assert ops.compared["DynamicStitch", "reference", "float"] == 3
+
+
+def test_a_case_that_hangs_is_reported_whatever_it_catches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(campaign._MOST_SECONDS, "of work", 0.2)
+
+    def hangs(seed: int) -> str | None:
+        while True:
+            try:
+                sum(range(100_000))
+            except Exception:  # noqa: BLE001 - as some fuzzers do
+                continue
+
+    reports = campaign.run(hangs, [7]).reports
+    assert "TookTooLong: seed 7 takes longer than 0.2 s of work" in reports[7]
