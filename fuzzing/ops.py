@@ -184,7 +184,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
             arrays[i] = variation.cast(array, dtype)
             if wildness and rng.random() < 0.7:
                 arrays[i] = variation.redrawn(arrays[i], rng)
-            if wildness > 1 and rng.random() < 0.3:
+            if wildness > 1 and rng.random() < 0.3 and not _is_shape(call, i):
                 alone = call.op is not None and call.op.elementwise
                 arrays[i] = variation.with_specials(arrays[i], rng, extremes=alone)
     if call.name.startswith(SORTED_FIRST):
@@ -194,7 +194,11 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
 
 def _takes_shapes(call: Call) -> bool:
     """Whether an input is a shape: with more sizes it asks for more than there is."""
-    return call.op is not None and any(call.op.arg(i).is_shape for i in range(len(call.arrays)))
+    return any(_is_shape(call, i) for i in range(len(call.arrays)))
+
+
+def _is_shape(call: Call, i: int) -> bool:
+    return call.op is not None and call.op.arg(i).is_shape
 
 
 # --- smaller ------------------------------------------------------------------------------------

@@ -148,3 +148,11 @@ def test_a_case_that_hangs_is_reported_whatever_it_catches(monkeypatch: pytest.M
 
     reports = campaign.run(hangs, [7]).reports
     assert "TookTooLong: seed 7 takes longer than 0.2 s of work" in reports[7]
+
+
+def test_shapes_do_not_become_huge() -> None:
+    rng = np.random.default_rng(0)
+    for call in corpus.ops()["Fill"]:
+        for _ in range(20):
+            shape, _ = ops._varied(call, "int", rng, wildness=5)
+            assert np.prod(shape) <= np.prod(np.maximum(call.arrays[0], 1).astype(np.int64)) ** 2
