@@ -27,6 +27,10 @@ _KEPT_AFTER = 500  # cases
 _MOST_BYTES = 4 << 30  # more than the process has at the start: nothing huge is made in earnest
 
 
+class TookTooLong(BaseException):
+    """A case hangs."""
+
+
 @dataclass
 class Outcome:
     """How many cases a campaign ran, and the reports of those that failed, by seed."""
@@ -76,15 +80,15 @@ def all_frames() -> Iterator[None]:
 def _within_time(check: Check, seed: int) -> str | None:
     def stop(number: int, _: Any) -> None:
         kind = "of work" if number == signal.SIGPROF else "by the clock"
-        raise TimeoutError(f"seed {seed} takes longer than {_MOST_SECONDS[kind]} s {kind}")
+        raise TookTooLong(f"seed {seed} takes longer than {_MOST_SECONDS[kind]} s {kind}")
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGPROF, signal.SIGALRM)}
     signal.setitimer(signal.ITIMER_PROF, _MOST_SECONDS["of work"])
     signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS["by the clock"])
     try:
         return check(seed)
-    except TimeoutError as error:
-        return f"--- {error}\n"
+    except TookTooLong:
+        return f"--- {traceback.format_exc()}"
     except Exception:  # noqa: BLE001 - a finding like any other
         return f"--- seed {seed}:\n{traceback.format_exc()}"
     finally:

@@ -184,7 +184,7 @@ def _note(op: Op, inputs: list[Any], attrs: dict[str, Any], calls: dict[Any, Cal
         return
     key = (*[(v.dtype, v.shape) for v in inputs], repr(attrs))
     given = ", ".join(f"{k}={v!r}" for k, v in attrs.items())
-    groups = tuple([_group(op, i) for i in range(len(inputs))])
+    groups = tuple(_groups(op, inputs))
     calls[key] = Call(
         op.name,
         functools.partial(_run_op, op, attrs),
@@ -196,9 +196,12 @@ def _note(op: Op, inputs: list[Any], attrs: dict[str, Any], calls: dict[Any, Cal
     )
 
 
-def _group(op: Op, i: int) -> int:
-    group = op.arg(i).group
-    return -1 - i if group < 0 else group
+def _groups(op: Op, inputs: list[Any]) -> list[int]:
+    """Of lists of any dtypes (indices and data, say) those of one dtype belong together."""
+    by_dtype = _groups_by_dtype(tuple(inputs))
+    return [
+        -1 - by_dtype[i] if op.arg(i).group < 0 else op.arg(i).group for i in range(len(inputs))
+    ]
 
 
 def _run_op(op: Op, attrs: dict[str, Any], *inputs: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import time
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,7 @@ from weft._src.core.dtypes import DType, from_numpy
 
 _TRIES = 6  # the last one leaves everything but the dtype as it is
 _MOST_SHRINKS = 80
+_MOST_SECONDS = 20.0  # of work, to make a case smaller
 
 SORTED_FIRST = ("LowerBound", "UpperBound", "searchsorted")  # of unsorted rows they mean nothing
 
@@ -54,7 +56,7 @@ def cells() -> tuple[tuple[str, str], ...]:
     found = []
     for name, calls in corpus.ops().items():
         for kind, members in variation.CLASSES.items():
-            if any(_group_for(call, members) is not None for call in calls):
+            if any(_groups_for(call, members) for call in calls):
                 found.append((name, kind))
     return tuple(found)
 
@@ -99,12 +101,9 @@ def _next_seed(start: int, place: int, cell: tuple[str, str], wanted: set[int]) 
     return seed
 
 
-def _group_for(call: Call, members: tuple[DType, ...]) -> int | None:
-    """The first group of arrays that may have one of some dtypes."""
-    for group in dict.fromkeys(call.groups):
-        if call.allowed(group) & set(members):
-            return group
-    return None
+def _groups_for(call: Call, members: tuple[DType, ...]) -> list[int]:
+    """The groups of arrays that may have one of some dtypes."""
+    return [group for group in dict.fromkeys(call.groups) if call.allowed(group) & set(members)]
 
 
 def check_op(seed: int) -> str | None:
@@ -128,7 +127,7 @@ def _chosen(seed: int) -> tuple[int, Call, str, np.random.Generator]:
 @functools.cache
 def _calls_of(name: str, kind: str) -> list[Call]:
     members = variation.CLASSES[kind]
-    return [call for call in corpus.ops()[name] if _group_for(call, members) is not None]
+    return [call for call in corpus.ops()[name] if _groups_for(call, members)]
 
 
 def check_function(seed: int) -> str | None:
@@ -173,7 +172,8 @@ def _checked(call: Call, arrays: list[Any]) -> list[str]:
 
 def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -> list[Any]:
     members = variation.CLASSES[kind]
-    group = _group_for(call, members)
+    groups = _groups_for(call, members)
+    group = groups[rng.integers(len(groups))] if groups else None  # data, or indices
     arrays = list(call.arrays)
     if wildness and rng.random() < 0.6 and not _takes_shapes(call):
         arrays = variation.resized(arrays, rng)
@@ -184,7 +184,7 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
             arrays[i] = variation.cast(array, dtype)
             if wildness and rng.random() < 0.7:
                 arrays[i] = variation.redrawn(arrays[i], rng)
-            if wildness > 1 and rng.random() < 0.3:
+            if wildness > 1 and rng.random() < 0.3 and not _is_shape(call, i):
                 alone = call.op is not None and call.op.elementwise
                 arrays[i] = variation.with_specials(arrays[i], rng, extremes=alone)
     if call.name.startswith(SORTED_FIRST):
@@ -194,7 +194,11 @@ def _varied(call: Call, kind: str, rng: np.random.Generator, *, wildness: int) -
 
 def _takes_shapes(call: Call) -> bool:
     """Whether an input is a shape: with more sizes it asks for more than there is."""
-    return call.op is not None and any(call.op.arg(i).is_shape for i in range(len(call.arrays)))
+    return any(_is_shape(call, i) for i in range(len(call.arrays)))
+
+
+def _is_shape(call: Call, i: int) -> bool:
+    return call.op is not None and call.op.arg(i).is_shape
 
 
 # --- smaller ------------------------------------------------------------------------------------
@@ -202,8 +206,11 @@ def _takes_shapes(call: Call) -> bool:
 
 def _shrunk(call: Call, arrays: list[Any], found: Disagreement) -> tuple[list[Any], Disagreement]:
     """The smallest arrays that were found for which modes still differ."""
+    until = time.process_time() + _MOST_SECONDS
     for _ in range(_MOST_SHRINKS):
         for smaller in _simpler(arrays):
+            if time.process_time() > until:
+                return arrays, found
             try:
                 _checked(call, smaller)
             except Refused:

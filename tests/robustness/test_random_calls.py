@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fuzzing import corpus, differential, ops
+from fuzzing import campaign, corpus, differential, ops
 from fuzzing.__main__ import main as fuzzing_main
 from weft._src.execution.native.loops.scalars import registry
 from weft._src.ops.registry import STRUCTURED, all_ops
@@ -117,3 +117,42 @@ def test_seeds_of_rare_cells_choose_calls_that_got_there() -> None:
         assert seed % len(ops.cells()) == place
         assert ops._chosen(seed)[0] == 2
         assert ops.seeds_of_rare_cells(1_000_000, least=5) != [seed]  # never the same again
+
+
+def test_data_and_indices_are_both_varied() -> None:
+    (call,) = [c for c in corpus.ops()["GatherV2"] if len(c.arrays) == 2][:1]
+    rng = np.random.default_rng(0)
+    drawn = [ops._varied(call, "int", rng, wildness=0) for _ in range(40)]
+    assert len({data.dtype for data, _ in drawn}) > 2
+    assert {indices.dtype.name for _, indices in drawn} >= {"int32", "int64"}
+
+
+def test_lists_of_indices_and_data_keep_their_kinds() -> None:
+    ops.compared.clear()
+    every = ops.cells()
+    place = every.index(("DynamicStitch", "float"))
+    for k in range(3):
+        assert ops.check_op(k * len(every) + place) is None
+    assert ops.compared["DynamicStitch", "reference", "float"] == 3
+
+
+def test_a_case_that_hangs_is_reported_whatever_it_catches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(campaign._MOST_SECONDS, "of work", 0.2)
+
+    def hangs(seed: int) -> str | None:
+        while True:
+            try:
+                sum(range(100_000))
+            except Exception:  # noqa: BLE001 - as some fuzzers do
+                continue
+
+    reports = campaign.run(hangs, [7]).reports
+    assert "TookTooLong: seed 7 takes longer than 0.2 s of work" in reports[7]
+
+
+def test_shapes_do_not_become_huge() -> None:
+    rng = np.random.default_rng(0)
+    for call in corpus.ops()["Fill"]:
+        for _ in range(20):
+            shape, _ = ops._varied(call, "int", rng, wildness=5)
+            assert np.prod(shape) <= np.prod(np.maximum(call.arrays[0], 1).astype(np.int64)) ** 2
