@@ -108,6 +108,18 @@ def test_a_callback_of_the_user(tmp_path: Path) -> None:
     ("choose", "match"),
     [
         (lambda tensors: [], "left out parts"),
+        (lambda tensors: [{tensors[0].checkpoint_key: {"": tensors[0].tensor}}] * 2, "two files"),
+        (
+            lambda tensors: [
+                {
+                    tensors[0].checkpoint_key: {
+                        "3 4 5 0,2:-:-": tensors[0].tensor[:2],
+                        "3 4 5 1,1:-:-": tensors[0].tensor[1:2],
+                    }
+                }
+            ],
+            "two files",
+        ),
         (lambda tensors: [{"other": {"": tf.zeros([])}}], "made up 'other'"),
         (lambda tensors: [{t.checkpoint_key: {"": t.tensor[:1]} for t in tensors[:1]}], "it has"),
         (

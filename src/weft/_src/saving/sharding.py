@@ -266,22 +266,30 @@ def sharded(
 
 
 def _check_complete(wanted: Mapping[str, Array], pieces: list[tuple[str, Array, str]]) -> None:
-    elements = dict.fromkeys(wanted, 0)
+    """Each element of each tensor must be in one file, once."""
+    covered: dict[str, Any] = {}
     for key, array, text in pieces:
         if key not in wanted:
             raise InvalidArgumentError(None, None, f"A sharding callback made up {key!r}.")
-        shape = extents_of(key, text)[0] if text else array.shape
-        if shape != wanted[key].shape or array.dtype != wanted[key].dtype:
+        shape, extents = extents_of(key, text) if text else (array.shape, ())
+        here = tuple([slice(a, None if n == ALL else a + n) for a, n in extents])
+        seen = covered.setdefault(key, np.zeros(wanted[key].shape, np.bool_))
+        fits = shape == seen.shape and array.dtype == wanted[key].dtype
+        if not fits or seen[here].shape != array.shape:
             raise InvalidArgumentError(
                 None,
                 None,
                 f"A sharding callback gave {key!r} the shape {list(shape)} and dtype "
-                f"{array.dtype}; it has {list(wanted[key].shape)} and {wanted[key].dtype}.",
+                f"{array.dtype}, in a part {list(array.shape)}; it has {list(seen.shape)} and "
+                f"{wanted[key].dtype}.",
             )
-        elements[key] += array.size
-    short = [key for key, n in elements.items() if n != wanted[key].size]
-    left_out = set(wanted) - {key for key, _, _ in pieces}
-    if short or left_out:
+        if seen[here].any():
+            raise InvalidArgumentError(
+                None, None, f"A sharding callback gave a part of {key!r} to two files."
+            )
+        seen[here] = True
+    missing = [key for key in wanted if key not in covered or not covered[key].all()]
+    if missing:
         raise InvalidArgumentError(
-            None, None, f"A sharding callback left out parts of {sorted({*short, *left_out})}."
+            None, None, f"A sharding callback left out parts of {sorted(missing)}."
         )
