@@ -326,7 +326,7 @@ def decode_compressed(
 def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
     """Many strings are encoded in one piece, each filled up to a multiple of three bytes."""
     x = as_array(x)
-    if not packed.pays(x.size):
+    if not packed.pays(x.size, costly=False):
         return mapped(xp, functools.partial(_encode_string, pad=pad), x)
     strings = packed.pack(x)
     room = (strings.sizes + 2) // 3 * 3
@@ -356,7 +356,7 @@ _IN_BASE64 = np.isin(np.arange(256), list(_BASE64))
 def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
     """Many strings are decoded in one piece, each filled up to a multiple of four letters."""
     x = as_array(x)
-    found = _decoded_in_bulk(packed.pack(x)) if packed.pays(x.size) else None
+    found = _decoded_in_bulk(packed.pack(x)) if packed.pays(x.size, costly=False) else None
     return mapped(xp, _decode_string, x) if found is None else found.strings(x.shape)
 
 

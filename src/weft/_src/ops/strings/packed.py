@@ -31,6 +31,7 @@ _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wr
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
 _WORTH_LOADING = 10_000  # strings that were met: Python needs some 10 ms for them
 _WORTH_USING = 50  # strings in one call
+_WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond for each
 
 
 class Packers(NamedTuple):
@@ -99,8 +100,15 @@ def _packers(count: int, *, new: bool = True) -> Packers | None:
     return _state.packers
 
 
-def pays(count: int) -> bool:
-    """Whether so many strings are better worked on in one run of bytes, with machine code."""
+def pays(count: int, *, costly: bool = True) -> bool:
+    """Whether so many strings are better worked on in one run of bytes, with machine code.
+
+    Args:
+      count: how many there are.
+      costly: whether Python takes long for each of them.
+    """
+    if not costly and count < _WORTH_PACKING and flags.execution != "native":
+        return False
     return _packers(count) is not None
 
 

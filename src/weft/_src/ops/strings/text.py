@@ -38,7 +38,7 @@ def _length_kernel(xp: ArrayNamespace, x: Any, *, unit: str) -> Array:
     x = as_array(x)
     if unit == "BYTE":
         return packed.sizes(x).astype(np.int32)
-    if packed.pays(x.size):
+    if packed.pays(x.size, costly=False):
         return in_bulk.character_counts(x).astype(np.int32)
     return xp.array(list(map(_characters, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
 
@@ -105,7 +105,7 @@ def _encoding(op: str, encoding: str) -> str:
 def _translated(xp: ArrayNamespace, x: Any, change: Callable[[bytes], bytes]) -> Array:
     """Strings that are changed byte by byte."""
     x = as_array(x)
-    if packed.pays(x.size):
+    if packed.pays(x.size, costly=False):
         return in_bulk.translated(x, change(bytes(range(256))))
     return mapped(xp, change, x)
 
@@ -176,7 +176,7 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 def _strip_kernel(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    return in_bulk.stripped(x) if packed.pays(x.size) else mapped(xp, bytes.strip, x)
+    return in_bulk.stripped(x) if packed.pays(x.size, costly=False) else mapped(xp, bytes.strip, x)
 
 
 strip_op = _elementwise("StringStrip", _strip_kernel)
@@ -216,7 +216,7 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
     # One place for all, by far the most usual: most of the time goes into looking at it.
     is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
     x, pos, length = xp.broadcast_arrays(x, pos, length)
-    if unit == "BYTE" and packed.pays(x.size):
+    if unit == "BYTE" and packed.pays(x.size, costly=False):
         found = in_bulk.cut(x, pos, length)
         if found is not None:
             return found
