@@ -38,7 +38,7 @@ def test_the_oldest_versions_are_the_lower_bounds() -> None:
 
 def test_the_tools_have_exact_versions() -> None:
     for line in PROJECT["optional-dependencies"]["dev"]:
-        assert re.fullmatch(r"[\w-]+==[\d.]+", line)
+        assert re.fullmatch(r"[\w-]+==[\d.]+(; python_version (<|>=) '[\d.]+')?", line)
 
 
 def test_machine_code_knows_every_python_that_is_supported() -> None:

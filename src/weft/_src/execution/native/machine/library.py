@@ -56,3 +56,30 @@ def load(symbols: Iterable[str]) -> None:
     """Compiles functions that are called from Python, or takes them from disk."""
     for provide in llvm.providers:
         provide(" ".join(symbols).encode())
+
+
+# --- what LLVM calls by itself -------------------------------------------------------------------
+
+# From double to half: where only the sign of a number matters, LLVM leaves out the step between.
+# The float in the middle is rounded to odd, so that the second rounding is that of the number.
+_HALF_OF_DOUBLE = """
+declare double @llvm.fabs.f64(double)
+define half @__truncdfhf2(double %x) {
+  %near = fptrunc double %x to float
+  %back = fpext float %near to double
+  %size = call double @llvm.fabs.f64(double %x)
+  %found = call double @llvm.fabs.f64(double %back)
+  %beyond = fcmp ogt double %found, %size
+  %one = zext i1 %beyond to i32
+  %bits = bitcast float %near to i32
+  %cut = sub i32 %bits, %one
+  %odd = or i32 %cut, 1
+  %inexact = fcmp one double %back, %x
+  %chosen = select i1 %inexact, i32 %odd, i32 %cut
+  %middle = bitcast i32 %chosen to float
+  %half = fptrunc float %middle to half
+  ret half %half
+}
+"""
+
+offer("__truncdfhf2", lambda symbol: _HALF_OF_DOUBLE)

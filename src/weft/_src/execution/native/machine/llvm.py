@@ -12,7 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from weft._src.execution import forking
-from weft._src.execution.native.machine import cache
+from weft._src.execution.native.machine import cache, symbols
 
 _GENERATION = 4  # changes when the same text has to be compiled in another way
 
@@ -27,6 +27,9 @@ def _started() -> None:
     # Short loops would be vectorised with masks, and LLVM 22 stores eight bytes where a mask leaves
     # one lane of four-byte numbers that were cut from eight-byte ones: past the end of the buffer.
     llvm.set_option("weft", "-vectorizer-min-trip-count=0")
+
+
+_known = {"_GLOBAL_OFFSET_TABLE_"}  # what is there for code besides the libraries of the process
 
 
 def _new_machine(opt: int = 3) -> Any:
@@ -47,6 +50,13 @@ class MachineCode:
 
     def __init__(self, code: bytes) -> None:
         self._addresses: dict[str, int] = {}
+        missing = [
+            name
+            for name in symbols.undefined(code)
+            if name not in _known and not symbols.is_in_process(name)
+        ]
+        if missing:
+            raise OSError(f"machine code needs functions that are not there: {', '.join(missing)}")
         with lock:
             # The engine owns the machine it is given.
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
@@ -71,6 +81,7 @@ def add_symbol(name: str, address: int) -> None:
     """Makes a function known to code that is compiled later."""
     with lock:
         llvm.add_symbol(name, address)
+        _known.add(name)
 
 
 def call_with_int(address: int, number: int) -> int:
