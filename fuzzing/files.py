@@ -77,10 +77,10 @@ def failure_of(parser: Parser, data: bytes, most: float = SECONDS) -> Failure | 
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the finding
         return Failure(type(error).__name__, traceback.format_exc())
     seconds, used = time.thread_time() - started, _most_used() - before
+    if used > MOST_BYTES:  # first: what takes much memory takes time for it, too
+        return Failure("large", f"{len(data)} bytes took {memory.in_words(used)}")
     if seconds > most:
         return Failure("slow", f"{len(data)} bytes took {seconds:.1f} s")
-    if used > MOST_BYTES:
-        return Failure("large", f"{len(data)} bytes took {memory.in_words(used)}")
     return None
 
 
