@@ -82,7 +82,7 @@ class MachineJob:
         Args:
           seconds: what NumPy is about to spend otherwise, roughly.
         """
-        if _here.plain or flags.execution == "numpy":
+        if left_to_numpy():
             return None
         if self._function is None and not self._is_asked:
             self._spent += seconds

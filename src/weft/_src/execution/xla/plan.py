@@ -76,8 +76,6 @@ class Program:
         self._draws = _draws(graph)  # whether there are any
         # The variables of the call before, if each of them is one that jax has the value of.
         self._usual: list[Any] | None = None
-        # The arrays of the call before, each with jax's if it had come twice in a row.
-        self._before: list[tuple[Any, Any]] = [(None, None)] * len(self.arrays)
         # Measured: entering the second one takes 5 us more.
         self._context = wide_types if backend is None else partial(computing_on, backend)
         self._jitted = self._compiled()
@@ -176,22 +174,8 @@ class Program:
         return arrays.held(cell, self._backend)
 
     def _inputs(self, values: Sequence[Any]) -> list[Any]:
-        """The arrays, where they are needed.
-
-        jax takes 8 us for each that is NumPy's. One that comes twice in a row is kept as jax's.
-        """
-        found = [values[i] for i in self.arrays]
-        if self._backend is not None:
-            return [arrays.given(x, self._backend) for x in found]
-        for k, x in enumerate(found):
-            last, put = self._before[k]  # both at once: other threads may call, too
-            if x is not last:
-                self._before[k] = (x, None)
-            elif put is None:
-                self._before[k] = (x, jax.device_put(x))
-            else:
-                found[k] = put
-        return found
+        """The arrays, where they are needed."""
+        return [arrays.given(values[i], self._backend) for i in self.arrays]
 
     def _again(self, values: Sequence[Any], is_bad: bool) -> Any:
         """After a check: NumPy says what is wrong. Without memory for a list: with more."""
