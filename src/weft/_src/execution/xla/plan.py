@@ -138,13 +138,14 @@ class Program:
 
         Then nothing else has to be looked at: a step with 19 variables takes 20 us less.
         """
+        if names.of_other_processes:  # whose parts of a value are not here
+            return False
         cells = [values[i] for i in self.cells]
         return cells == self._usual and not any([cell.held is None for cell in cells])  # noqa: C419 (0.5 us)
 
     def _note_usual(self, values: Sequence[Any]) -> None:
         cells = [values[i] for i in self.cells]
-        is_plain = self._backend is None and not names.of_other_processes
-        if is_plain and all(type(cell) is LentCell for cell in cells):
+        if self._backend is None and all(type(cell) is LentCell for cell in cells):
             self._usual = cells
 
     def _given(
