@@ -1,21 +1,20 @@
 """Programs for `tf.device`, run in a process of their own, since jax makes its devices once.
 
-`python device_programs.py` runs all of them and prints a line of JSON: what each raised, or None.
+Run all by `python -m support.device_programs` in tests/: prints as JSON what each raised, or None.
 The devices are names of the CPU, each a device of jax's. With WEFT_TEST_DEVICES="/GPU:0,/GPU:1" the
 same programs run on others.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import weft as tf
+from support.program_tables import tell
 
 ONE, TWO = os.environ.get("WEFT_TEST_DEVICES", "/CPU:1,/CPU:2").split(",")
 PROGRAMS: dict[str, Callable[[], None]] = {}
@@ -290,14 +289,7 @@ def main() -> None:
     tf.config.set_logical_device_configuration(cpu, names)
     with tf.device(ONE):  # before jax has looked for devices
         tf.constant(1)
-    found: dict[str, str | None] = {}
-    for name, run in PROGRAMS.items():
-        try:
-            run()
-            found[name] = None
-        except Exception:  # noqa: BLE001 - told to the test
-            found[name] = traceback.format_exc()
-    print(json.dumps(found))
+    tell(PROGRAMS)
 
 
 if __name__ == "__main__":

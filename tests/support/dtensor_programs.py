@@ -1,21 +1,20 @@
 """Programs for `tf.experimental.dtensor`, run in a process of their own with four devices.
 
-`python dtensor_programs.py` runs all of them and prints a line of JSON: what each raised, or None.
+Run all by `python -m support.dtensor_programs` in tests/: prints as JSON what each raised, or None.
 With WEFT_TEST_DEVICES="/GPU:0,/GPU:1,/GPU:2,/GPU:3" they run on others.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-import traceback
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import weft as tf
+from support.program_tables import tell
 
 d = tf.experimental.dtensor
 DEVICES = os.environ.get("WEFT_TEST_DEVICES", "/CPU:0,/CPU:1,/CPU:2,/CPU:3").split(",")
@@ -259,14 +258,7 @@ def main() -> None:
     cpu = tf.config.list_physical_devices("CPU")[0]
     names = [tf.config.LogicalDeviceConfiguration()] * 4
     tf.config.set_logical_device_configuration(cpu, names)
-    found: dict[str, str | None] = {}
-    for name, run in PROGRAMS.items():
-        try:
-            run()
-            found[name] = None
-        except Exception:  # noqa: BLE001 - told to the test
-            found[name] = traceback.format_exc()
-    print(json.dumps(found))
+    tell(PROGRAMS)
 
 
 if __name__ == "__main__":

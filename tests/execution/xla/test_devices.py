@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from support import device_programs
+from support.program_tables import told_by
 
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, str | None]:
-    command = [sys.executable, str(Path(device_programs.__file__))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert done.stdout, done.stderr
-    found: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return told_by(device_programs)
 
 
 @pytest.mark.parametrize("name", sorted(device_programs.PROGRAMS))

@@ -10,55 +10,19 @@ import numpy as np
 
 from weft._src import nest
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.distribute import input as inputs
-from weft._src.distribute.collectives import all_reduced, gather_op, reduce_op
+from weft._src.distribute.collectives import all_reduced, gather_op
 from weft._src.distribute.current import current
 from weft._src.distribute.process_group import ProcessGroup
 from weft._src.distribute.replicated import Replicas, along
 from weft._src.distribute.values import InputContext, ValueContext
-from weft._src.distribute.variables import HOW, MirroredVariable, OnReadVariable, creator_for
-from weft._src.distribute.workers import heartbeat_seconds, saved_together, share_of
+from weft._src.distribute.variables import MirroredVariable, OnReadVariable, creator_for
+from weft._src.distribute.workers import ReadTogether, heartbeat_seconds
 from weft._src.execution.devices import names
 
 
-class WorkersOnReadVariable(OnReadVariable):
-    """A variable of which each replica of each process has a value.
-
-    Whoever reads it outside of replicas takes part in a collective, so all workers have to.
-    """
-
-    def _together(self, value: Tensor) -> Tensor:
-        if current.in_replica:
-            return value
-        return reduce_op(value, how=HOW[self.aggregation])[0]
-
-    def value(self) -> Tensor:
-        """The value of the replica, or what all have together.
-
-        Returns:
-          A tensor.
-        """
-        return self._together(super().value())
-
-    def _read_now(self) -> EagerTensor:
-        return self._together(super()._read_now())  # type: ignore[return-value]
-
-    def _serialize_to_tensors(self) -> dict[str, Any]:
-        return saved_together(self)
-
-    def assign(self, value: Any, *args: Any, **kwargs: Any) -> Any:
-        """Sets the value; outside of replicas each process gets its share of a sum.
-
-        Args:
-          value: a tensor of the variable's dtype and shape, or what can become one.
-          *args: as of `tf.Variable.assign`.
-          **kwargs: as of `tf.Variable.assign`.
-
-        Returns:
-          The variable, or None with `read_value=False`.
-        """
-        return super().assign(share_of(self, value), *args, **kwargs)
+class WorkersOnReadVariable(ReadTogether, OnReadVariable):
+    """A variable of which each replica of each process has a value."""
 
 
 def check_alike(job: tuple[ProcessGroup, int], local: int) -> None:

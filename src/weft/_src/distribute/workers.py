@@ -25,7 +25,7 @@ from weft._src.state.creators import VariableAggregation, VariableSynchronizatio
 from weft._src.state.variable import Variable
 
 
-class WorkerVariable(Variable, DistributedValues):
+class ReadTogether(Variable):
     """A variable of which each worker has a value; outside of replicas it is these, combined.
 
     Whoever reads it there takes part in a collective, so all workers have to.
@@ -69,6 +69,10 @@ class WorkerVariable(Variable, DistributedValues):
 
     def _serialize_to_tensors(self) -> dict[str, Any]:
         return saved_together(self)
+
+
+class WorkerVariable(ReadTogether, DistributedValues):
+    """Such a variable of workers with one replica each."""
 
 
 def saved_together(variable: Variable) -> dict[str, Any]:
