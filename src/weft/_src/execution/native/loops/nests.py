@@ -94,7 +94,7 @@ class NestWriter:
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}
         self._own: set[int] = set()
-        self._reduces = False
+        self._reduces_oddly = False  # in a way that LLVM may not turn into vectors
         self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
         level = {g: i + 1 for i, g in enumerate(self.loops)}
@@ -226,7 +226,6 @@ class NestWriter:
 
     def reduce(self, root: Reduced, element: Scalar) -> None:
         """Combines the elements of one root over its axes."""
-        self._reduces = True
         reduced = [self._groups[g][0] in root.axes for g in self.loops]
         trailing = 0
         while trailing < len(reduced) and reduced[-1 - trailing]:
@@ -245,6 +244,7 @@ class NestWriter:
         if scattered:
             self._fill(pointer, t, math.prod(dims), identity)  # of a piece, its own part
         if trailing:
+            self._reduces_oddly |= name not in ("add", "multiply")
             element = self._accumulate(element, identity, name, t, depth)
         lines = self.b.after[depth] if trailing else self.b.before[depth]
         # Along an innermost axis that is kept, each iteration has an element of its own. Told so,
@@ -412,7 +412,7 @@ class NestWriter:
         """Whether a loop with calls vectorises for certain: LLVM prints a warning where it fails
         to do what it is told.
         """
-        surprises = self._reduces or self.b.doubts or self.b.calls_outside
+        surprises = self._reduces_oddly or self.b.doubts or self.b.calls_outside
         return bool(self.b.called) and not surprises
 
     def _calling_loop(self) -> str:

@@ -36,6 +36,9 @@ _COS = (
     -0.49999999999540606, 0.04166666656124742, -0.0013888881032086012, 2.4799030886819843e-05,
     -2.7179349229045865e-07,
 )  # fmt: skip
+# The same of angles up to 0.8, as accurate as float32 is; of the cosine without its -1/2.
+_SIN_SHORT = (-0.16666653192579178, 0.008332070900028027, -0.00019503070527468903)
+_COS_SHORT = (0.041666643182390516, -0.0013887194210644687, 2.441919492924291e-05)
 _ERF_SMALL = (
     1.1283791667028904, -0.37612634295617237, 0.11283703314882793, -0.02685979860016526,
     0.005201960234498629, -0.0008152628004860825, 8.409920801223983e-05,
@@ -115,7 +118,9 @@ def erf(b: Builder, x: Scalar) -> Scalar:
 
 # --- trigonometric --------------------------------------------------------------------------
 
+_FIRST_DOUBTED = 2.0**18  # the number of turns is right up to there
 _FIRST_LARGE = 2.0**30
+_QUARTER = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)  # pi / 2
 _EXPONENTS = 105  # a float32 is m * 2**e with a 24-bit m and e < 105
 
 
@@ -152,9 +157,6 @@ def _quarter_turns(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
     """The number of quarter turns in x and the rest, in double: sine and cosine of float32."""
     wide = b.convert("fpext", x, "double")
     is_large = b.compare("oge", absolute(b, x), b.like(x, _FIRST_LARGE))
-    if not b.exact:  # looking numbers up in tables makes it nine times slower
-        b.doubts.append(is_large)
-        return _reduced_angle(b, wide, b.number("double", 0.0))
     high, low = _powers_modulo_turn()
     bits = b.convert("bitcast", x, "i32")
     e = b.binary("and", b.binary("lshr", bits, b.like(bits, 23)), b.like(bits, 255))
@@ -191,19 +193,45 @@ def _table_entry(b: Builder, name: str, index: Scalar) -> Scalar:
 
 def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
     """sin(x + shift * pi / 2)."""
+    if not b.exact:  # what follows is nine times slower, as it looks numbers up in tables
+        return _sine_of_small(b, x, shift)
     finite = b.compare("olt", absolute(b, x), b.like(x, math.inf))
     turns, r = _quarter_turns(b, b.select(finite, x, b.like(x, 0.0)))
-    turns = b.add(turns, b.like(turns, shift))
     square = b.mul(r, r)
     sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN), r)
     cosine = b.fma(square, polynomial(b, square, _COS), b.like(r, 1.0))
+    sine, cosine = [b.convert("fptrunc", part, "float") for part in (sine, cosine)]
+    return b.select(finite, _by_quarter(b, x, turns, shift, sine, cosine), b.like(x, math.nan))
+
+
+def _sine_of_small(b: Builder, x: Scalar, shift: int) -> Scalar:
+    """The same in float32 alone, for which large angles are in doubt."""
+    b.doubts.append(b.compare("oge", absolute(b, x), b.like(x, _FIRST_DOUBTED)))
+    magic = b.like(x, 1.5 * 2.0**23)  # adding it rounds, and leaves the integer in the low bits
+    shifted = b.intrinsic("fma", x, b.like(x, 2 / math.pi), magic)
+    n, r = b.sub(shifted, magic), x
+    for part in _QUARTER:  # the first product is taken off exactly, and so nothing is lost near 0
+        r = b.intrinsic("fma", n, b.like(x, -part), r)
+    square = b.mul(r, r)
+    sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN_SHORT), r)
+    halved = b.fma(square, polynomial(b, square, _COS_SHORT), b.like(r, -0.5))
+    cosine = b.fma(square, halved, b.like(r, 1.0))
+    turns = b.convert("bitcast", shifted, "i32")
+    return _by_quarter(b, x, turns, shift, sine, cosine)
+
+
+def _by_quarter(
+    b: Builder, x: Scalar, turns: Scalar, shift: int, sine: Scalar, cosine: Scalar
+) -> Scalar:
+    """Sine or cosine of the rest, and its sign, by the quarter in which x and the shift end."""
+    turns = b.add(turns, b.like(turns, shift))
     odd = b.compare("ne", b.binary("and", turns, b.like(turns, 1)), b.like(turns, 0))
-    out = b.convert("fptrunc", b.select(odd, cosine, sine), "float")
-    down = b.compare("ne", b.binary("and", turns, b.like(turns, 2)), b.like(turns, 0))
-    out = b.select(down, b.neg(out), out)
-    if shift == 0:
-        out = b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)  # keeps the sign of zero
-    return b.select(finite, out, b.like(x, math.nan))
+    bits = b.convert("bitcast", b.select(odd, cosine, sine), "i32")
+    sign = b.binary("shl", b.binary("and", turns, b.like(turns, 2)), b.like(turns, 30))
+    out = b.convert("bitcast", b.binary("xor", bits, sign), "float")
+    if shift:
+        return out
+    return b.select(b.compare("oeq", x, b.like(x, 0.0)), x, out)  # keeps the sign of zero
 
 
 def sin(b: Builder, x: Scalar) -> Scalar:
