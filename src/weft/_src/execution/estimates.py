@@ -66,11 +66,16 @@ class Compilation:
         self.expected = seconds * experience.factor + self._loading
         self._clock: int | None = None  # that of the thread that compiles
         self._cpu_before = self.began = 0.0
+        self._pace_since = (
+            0.0,
+            0.0,
+        )  # when the stage began that goes on, and what was done by then
         self._process = os.getpid()
 
     def begin(self) -> None:
         """Called by the thread that compiles."""
         self.began, self._cpu_before = time.perf_counter(), time.thread_time()
+        self._pace_since = (self.began, 0.0)
         if hasattr(time, "pthread_getcpuclockid"):
             self._clock = time.pthread_getcpuclockid(threading.get_ident())
 
@@ -78,7 +83,10 @@ class Compilation:
         """The length of the code, and what it calls, say what LLVM will take."""
         length = max(0, characters - _CHARACTERS_OF_ANY)
         seconds = _PER_CHARACTER * length + _PER_FUNCTION * functions
-        self.expected = self.done + seconds * experience.factor
+        done = self.done
+        self.expected = done + seconds * experience.factor
+        # To write it took the interpreter, in turns with the caller; LLVM does without.
+        self._pace_since = (time.perf_counter(), done)
 
     def end(self) -> None:
         """It has been done: later estimates are better."""
@@ -108,5 +116,6 @@ class Compilation:
     @property
     def advances(self) -> bool:
         """Whether the compiler gets to work although nobody waits for it."""
-        passed = time.perf_counter() - self.began
-        return self._clock is not None and self.done > _ADVANCING * passed
+        since, done_before = self._pace_since
+        passed = time.perf_counter() - since
+        return self._clock is not None and self.done - done_before > _ADVANCING * passed

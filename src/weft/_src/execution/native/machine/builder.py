@@ -241,7 +241,11 @@ def loop_lines(
 
 
 class Builder:
-    """Collects the instructions of one loop nest, by level; level 0 is outside of all loops."""
+    """Collects the instructions of one loop nest, by level; level 0 is outside of all loops.
+
+    With several lanes each number stands for a vector of them, and what is written once is done for
+    all. Vectors do without memory, tables and functions of C.
+    """
 
     def __init__(
         self,
@@ -250,8 +254,10 @@ class Builder:
         *,
         exact: bool = True,
         calls: bool = False,
+        lanes: int = 1,
     ) -> None:
         self.module = module
+        self.lanes = lanes
         self.calls_outside = False  # functions of C, which have no vector form
         self.called: set[str] = set()  # the types of functions that have vector forms
         self.calls = calls  # elementary functions instead of writing them out
@@ -277,6 +283,10 @@ class Builder:
         """A new register name."""
         return f"%r{next(self._numbers)}"
 
+    def spelled(self, kind: str) -> str:
+        """The type of a number as instructions name it."""
+        return kind if self.lanes == 1 else f"<{self.lanes} x {kind}>"
+
     def pure(self, text: str, kind: str, *operands: Scalar) -> Scalar:
         """An instruction without effect, reused if it was emitted before."""
         known = self._known.get((text, kind))
@@ -291,37 +301,36 @@ class Builder:
         """`opcode x, y` of two numbers of one type."""
         if x.type != y.type:
             raise TypeError(f"{opcode} of {x} and {y}")
-        return self.pure(f"{opcode} {x.type} {x.text}, {y.text}", x.type, x, y)
+        return self.pure(f"{opcode} {self.spelled(x.type)} {x.text}, {y.text}", x.type, x, y)
 
     def compare(self, predicate: str, x: Scalar, y: Scalar) -> Scalar:
         """A comparison: `predicate` as `fcmp`/`icmp` know it."""
         opcode = "fcmp" if x.is_float else "icmp"
-        return self.pure(f"{opcode} {predicate} {x.type} {x.text}, {y.text}", "i1", x, y)
+        text = f"{opcode} {predicate} {self.spelled(x.type)} {x.text}, {y.text}"
+        return self.pure(text, "i1", x, y)
 
     def select(self, condition: Scalar, x: Scalar, y: Scalar) -> Scalar:
         """x where the condition holds, else y."""
         if x.text == y.text:
             return x
-        return self.pure(
-            f"select i1 {condition.text}, {x.type} {x.text}, {y.type} {y.text}",
-            x.type,
-            condition,
-            x,
-            y,
-        )
+        kind = self.spelled(x.type)
+        text = f"select {self.spelled('i1')} {condition.text}, {kind} {x.text}, {kind} {y.text}"
+        return self.pure(text, x.type, condition, x, y)
 
     def convert(self, opcode: str, x: Scalar, kind: str) -> Scalar:
         """A change of type."""
         if x.type == kind:
             return x
-        return self.pure(f"{opcode} {x.type} {x.text} to {kind}", kind, x)
+        text = f"{opcode} {self.spelled(x.type)} {x.text} to {self.spelled(kind)}"
+        return self.pure(text, kind, x)
 
     def call(self, name: str, kind: str, *operands: Scalar) -> Scalar:
         """A call of a function without effect."""
         self.calls_outside = self.calls_outside or not name.startswith("llvm.")
-        self.module.declare(name, kind, ", ".join(x.type for x in operands))
-        arguments = ", ".join(f"{x.type} {x.text}" for x in operands)
-        return self.pure(f"call {kind} @{name}({arguments})", kind, *operands)
+        types = [self.spelled(x.type) for x in operands]
+        self.module.declare(name, self.spelled(kind), ", ".join(types))
+        arguments = ", ".join(f"{t} {x.text}" for t, x in zip(types, operands, strict=True))
+        return self.pure(f"call {self.spelled(kind)} @{name}({arguments})", kind, *operands)
 
     def call_variants(self, variants: Variants, *operands: Scalar) -> Scalar:
         """A call that may become one of a vector form."""
@@ -336,10 +345,12 @@ class Builder:
     def number(self, kind: str, value: Any) -> Scalar:
         """A literal."""
         if kind in ("float", "double"):
-            return Scalar(float_text(float(value), kind), kind, 0)
-        if kind == "i1":
-            return Scalar("true" if value else "false", kind, 0)
-        return Scalar(str(int(value)), kind, 0)
+            text = float_text(float(value), kind)
+        elif kind == "i1":
+            text = "true" if value else "false"
+        else:
+            text = str(int(value))
+        return Scalar(text if self.lanes == 1 else f"splat ({kind} {text})", kind, 0)
 
     def like(self, x: Scalar, value: Any) -> Scalar:
         """A literal of the type of another number."""
@@ -385,13 +396,16 @@ class Builder:
     def neg(self, x: Scalar) -> Scalar:
         """The number with the other sign."""
         if x.is_float:
-            return self.pure(f"fneg {x.type} {x.text}", x.type, x)
+            return self.pure(f"fneg {self.spelled(x.type)} {x.text}", x.type, x)
         return self.sub(self.like(x, 0), x)
 
     def intrinsic(self, name: str, *operands: Scalar) -> Scalar:
         """One of LLVM's functions on floats, such as `sqrt` or `fma`."""
         kind = operands[0].type
-        return self.call(f"llvm.{name}.{'f32' if kind == 'float' else 'f64'}", kind, *operands)
+        lanes = "" if self.lanes == 1 else f"v{self.lanes}"
+        return self.call(
+            f"llvm.{name}.{lanes}{'f32' if kind == 'float' else 'f64'}", kind, *operands
+        )
 
     def fma(self, x: Scalar, y: Scalar, z: Scalar) -> Scalar:
         """x * y + z, rounded once where the processor can."""

@@ -5,7 +5,6 @@ The coefficients are minimax fits on the reduced ranges.
 
 from __future__ import annotations
 
-import functools
 import math
 
 from weft._src.execution.native.loops.elementary import exponentials
@@ -29,16 +28,9 @@ _TANH = (
     -0.3333328392359068, 0.13331491248513697, -0.05374349526131653, 0.020650579003530702,
     -0.005717036561115603,
 )  # fmt: skip
-_SIN = (
-    -0.16666666641425976, 0.008333329362233135, -0.00019839327124283673, 2.718237178162543e-06,
-)  # fmt: skip
-_COS = (
-    -0.49999999999540606, 0.04166666656124742, -0.0013888881032086012, 2.4799030886819843e-05,
-    -2.7179349229045865e-07,
-)  # fmt: skip
-# The same of angles up to 0.8, as accurate as float32 is; of the cosine without its -1/2.
-_SIN_SHORT = (-0.16666653192579178, 0.008332070900028027, -0.00019503070527468903)
-_COS_SHORT = (0.041666643182390516, -0.0013887194210644687, 2.441919492924291e-05)
+# Of angles up to 0.8; of the cosine what comes behind 1 - x**2 / 2.
+_SIN = (-0.16666653192579178, 0.008332070900028027, -0.00019503070527468903)
+_COS = (0.041666643182390516, -0.0013887194210644687, 2.441919492924291e-05)
 _ERF_SMALL = (
     1.1283791667028904, -0.37612634295617237, 0.11283703314882793, -0.02685979860016526,
     0.005201960234498629, -0.0008152628004860825, 8.409920801223983e-05,
@@ -118,113 +110,27 @@ def erf(b: Builder, x: Scalar) -> Scalar:
 
 # --- trigonometric --------------------------------------------------------------------------
 
-_FIRST_DOUBTED = 2.0**18  # the number of turns is right up to there
-_FIRST_LARGE = 2.0**30
+_FIRST_LARGE = 2.0**18  # the number of turns is right up to there
 _QUARTER = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15)  # pi / 2
-_EXPONENTS = 105  # a float32 is m * 2**e with a 24-bit m and e < 105
-
-
-@functools.cache
-def _powers_modulo_turn() -> tuple[list[float], list[float]]:
-    """2**e modulo 2 pi for every exponent, each as a sum of two doubles."""
-    scale = 1 << 400
-    pi = _pi_times(scale)
-    high, low = [], []
-    for e in range(_EXPONENTS):
-        rest = (scale << e) % (2 * pi)
-        first = rest / scale
-        numerator, denominator = first.as_integer_ratio()
-        high.append(first)
-        low.append((rest - numerator * scale // denominator) / scale)
-    return high, low
-
-
-def _pi_times(scale: int) -> int:
-    """pi by Machin's formula, in integers."""
-
-    def arctan_of_inverse(n: int) -> int:
-        total, power, k, sign = 0, scale * 4 // n, 1, 1
-        while power:
-            total += sign * (power // k)
-            power //= n * n
-            k, sign = k + 2, -sign
-        return total
-
-    return 4 * arctan_of_inverse(5) - arctan_of_inverse(239)
-
-
-def _quarter_turns(b: Builder, x: Scalar) -> tuple[Scalar, Scalar]:
-    """The number of quarter turns in x and the rest, in double: sine and cosine of float32."""
-    wide = b.convert("fpext", x, "double")
-    is_large = b.compare("oge", absolute(b, x), b.like(x, _FIRST_LARGE))
-    high, low = _powers_modulo_turn()
-    bits = b.convert("bitcast", x, "i32")
-    e = b.binary("and", b.binary("lshr", bits, b.like(bits, 23)), b.like(bits, 255))
-    e = b.sub(e, b.like(e, 150))
-    e = b.select(b.compare("sgt", e, b.like(e, 0)), e, b.like(e, 0))
-    e = b.select(b.compare("slt", e, b.like(e, _EXPONENTS)), e, b.like(e, _EXPONENTS - 1))
-    e = b.convert("zext", e, "i64")
-    mantissa = b.add(b.binary("and", bits, b.like(bits, 0x7FFFFF)), b.like(bits, 1 << 23))
-    m = with_sign_of(b, b.convert("sitofp", mantissa, "double"), wide)
-    large, small = [
-        _table_entry(b, b.module.table(name, "double", numbers), e)
-        for name, numbers in (("turns_high", high), ("turns_low", low))
-    ]
-    product = b.mul(m, large)
-    lost = b.add(b.intrinsic("fma", m, large, b.neg(product)), b.mul(m, small))
-    angle = b.select(is_large, product, wide)
-    return _reduced_angle(b, angle, b.select(is_large, lost, b.number("double", 0.0)))
-
-
-def _reduced_angle(b: Builder, angle: Scalar, rest: Scalar) -> tuple[Scalar, Scalar]:
-    n = b.intrinsic("rint", b.mul(angle, b.number("double", 2 / math.pi)))
-    # pi / 2 in two doubles: the first product is exact, whatever n is.
-    r = b.intrinsic("fma", n, b.number("double", -1.5707963267948966), angle)
-    r = b.intrinsic("fma", n, b.number("double", -6.123233995736766e-17), r)
-    # The quarter the angle lies in only matters modulo 4, and i32 does not hold every n.
-    quarter = b.sub(n, b.mul(b.intrinsic("floor", b.mul(n, b.like(n, 0.25))), b.like(n, 4.0)))
-    return b.convert("fptosi", quarter, "i32"), b.add(r, rest)
-
-
-def _table_entry(b: Builder, name: str, index: Scalar) -> Scalar:
-    place = b.pure(f"getelementptr double, ptr {name}, i64 {index.text}", "ptr", index)
-    return b.pure(f"load double, ptr {place.text}, align 8", "double", place)
 
 
 def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
-    """sin(x + shift * pi / 2)."""
-    if not b.exact:  # what follows is nine times slower, as it looks numbers up in tables
-        return _sine_of_small(b, x, shift)
-    finite = b.compare("olt", absolute(b, x), b.like(x, math.inf))
-    turns, r = _quarter_turns(b, b.select(finite, x, b.like(x, 0.0)))
-    square = b.mul(r, r)
-    sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN), r)
-    cosine = b.fma(square, polynomial(b, square, _COS), b.like(r, 1.0))
-    sine, cosine = [b.convert("fptrunc", part, "float") for part in (sine, cosine)]
-    return b.select(finite, _by_quarter(b, x, turns, shift, sine, cosine), b.like(x, math.nan))
-
-
-def _sine_of_small(b: Builder, x: Scalar, shift: int) -> Scalar:
-    """The same in float32 alone, for which large angles are in doubt."""
-    b.doubts.append(b.compare("oge", absolute(b, x), b.like(x, _FIRST_DOUBTED)))
+    """sin(x + shift * pi / 2); large angles are left to the C library."""
+    if b.exact:
+        exact = b.call("cos" if shift else "sin", "double", b.convert("fpext", x, "double"))
+        return b.convert("fptrunc", exact, "float")
+    b.doubts.append(b.compare("oge", absolute(b, x), b.like(x, _FIRST_LARGE)))
     magic = b.like(x, 1.5 * 2.0**23)  # adding it rounds, and leaves the integer in the low bits
     shifted = b.intrinsic("fma", x, b.like(x, 2 / math.pi), magic)
     n, r = b.sub(shifted, magic), x
     for part in _QUARTER:  # the first product is taken off exactly, and so nothing is lost near 0
         r = b.intrinsic("fma", n, b.like(x, -part), r)
     square = b.mul(r, r)
-    sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN_SHORT), r)
-    halved = b.fma(square, polynomial(b, square, _COS_SHORT), b.like(r, -0.5))
+    sine = b.fma(b.mul(square, r), polynomial(b, square, _SIN), r)
+    halved = b.fma(square, polynomial(b, square, _COS), b.like(r, -0.5))
     cosine = b.fma(square, halved, b.like(r, 1.0))
-    turns = b.convert("bitcast", shifted, "i32")
-    return _by_quarter(b, x, turns, shift, sine, cosine)
-
-
-def _by_quarter(
-    b: Builder, x: Scalar, turns: Scalar, shift: int, sine: Scalar, cosine: Scalar
-) -> Scalar:
-    """Sine or cosine of the rest, and its sign, by the quarter in which x and the shift end."""
-    turns = b.add(turns, b.like(turns, shift))
+    bits = b.convert("bitcast", shifted, "i32")
+    turns = b.add(bits, b.like(bits, shift))
     odd = b.compare("ne", b.binary("and", turns, b.like(turns, 1)), b.like(turns, 0))
     bits = b.convert("bitcast", b.select(odd, cosine, sine), "i32")
     sign = b.binary("shl", b.binary("and", turns, b.like(turns, 2)), b.like(turns, 30))

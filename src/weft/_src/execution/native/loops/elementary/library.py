@@ -11,7 +11,6 @@ from collections.abc import Callable
 from weft._src.execution.native.machine import library, llvm
 from weft._src.execution.native.machine.builder import (
     FINISHED_LOOP,
-    PARALLEL,
     Builder,
     Module,
     Scalar,
@@ -33,13 +32,8 @@ loop:
 %i.more = icmp ult i64 %i.next, <width>
 br i1 %i.more, label %loop, label %end, <kind>
 end:"""
-_ONE_VECTOR = """
-!20 = distinct !{{!20, !1, !3, !6, !21, !22, !23}}
-!21 = !{{!"llvm.loop.vectorize.width", i32 {width}}}
-!22 = !{{!"llvm.loop.vectorize.enable", i1 true}}
-!23 = !{{!"llvm.loop.interleave.count", i32 1}}
-!24 = !{{!"branch_weights", i32 1, i32 1000}}
-"""
+_HARDLY_EVER = "!prof !24"
+_WEIGHTS = '\n!24 = !{!"branch_weights", i32 1, i32 1000}\n'
 
 
 def offered(name: str, form: Form, operands: int = 1) -> Form:
@@ -67,91 +61,74 @@ def _widths(kind: str) -> tuple[int, ...]:
 
 def _text(symbol: str, name: str, kind: str, lanes: str) -> str:
     """A module with one function, for so many numbers at once."""
+    form, operands = _forms[name]
     module, width = Module(), int(lanes)
-    fast = _Writer(module, name, kind, width, exact=False)
-    head = fast.lines()
-    if not fast.doubts:
-        module.functions.append(fast.function(symbol, [*head, *fast.result("out")]))
-        return module.text() + _ONE_VECTOR.format(width=width)
-    # Numbers for which the fast form is wrong are rare: what they need is kept out of its way.
-    exact = _Writer(module, name, kind, width, exact=True)
-    body = [*exact.lines(), *exact.result("out")]
-    module.functions.append(exact.function(f"{symbol}_exact", body, "internal ", "noinline cold"))
-    arguments = ", ".join(f"{fast.vector} %{x}" for x in fast.letters)
-    lines = [
-        "%in.doubt = load i1, ptr %doubt",
-        "br i1 %in.doubt, label %again, label %done, !prof !24",
-        "again:",
-        f"%precise = tail call {fast.vector} @{symbol}_exact({arguments})",
-        f"ret {fast.vector} %precise",
-        "done:",
+    b = Builder(module, exact=False, lanes=width)
+    numbers = [Scalar(f"%{letter}", kind, 0) for letter in "xy"[:operands]]
+    vector = b.spelled(kind)
+    parameters = ", ".join(f"{vector} {x.text}" for x in numbers)
+    out = form(b, *numbers)
+    body = list(b.before[0])
+    if b.doubts:
+        # Numbers for which this form is wrong are rare: what they need is kept out of its way.
+        body += [*_any_of(b, module), f"br i1 %doubt, label %again, label %done, {_HARDLY_EVER}"]
+        body += ["again:", f"%precise = tail call {vector} @{symbol}_exact({parameters})"]
+        body += [f"ret {vector} %precise", "done:"]
+        exact = _one_by_one(module, form, kind, width, numbers)
+        head = f"define internal {vector} @{symbol}_exact({parameters}) nounwind noinline cold {{"
+        module.functions.append("\n".join([head, "entry:", *exact, "}"]))
+    head = f"define {vector} @{symbol}({parameters}) nounwind {{"
+    lines = [head, "entry:", *body, f"ret {vector} {out.text}", "}"]
+    module.functions.append("\n".join(lines))
+    return module.text() + _WEIGHTS
+
+
+library.offer(_PREFIX + r"(\w+?)_(float|double)_x(\d+)", _text, finished=True)
+
+
+def _any_of(b: Builder, module: Module) -> list[str]:
+    """%doubt: whether any number is in doubt."""
+    doubt, width = b.doubts[0], b.lanes
+    lines: list[str] = []
+    for number, other in enumerate(b.doubts[1:]):
+        lines.append(f"%doubts.{number} = or {b.spelled('i1')} {doubt.text}, {other.text}")
+        doubt = Scalar(f"%doubts.{number}", "i1", 0)
+    if width == 1:
+        return [*lines, f"%doubt = or i1 {doubt.text}, false"]
+    # As one integer: asking for it lane by lane takes many instructions.
+    return [
+        *lines,
+        f"%doubt.bits = bitcast <{width} x i1> {doubt.text} to i{width}",
+        f"%doubt = icmp ne i{width} %doubt.bits, 0",
     ]
-    module.functions.append(fast.function(symbol, [*head, *lines, *fast.result("out")]))
-    return module.text() + _ONE_VECTOR.format(width=width)
 
 
-library.offer(_PREFIX + r"(\w+?)_(float|double)_x(\d+)", _text)
-
-
-class _Writer:
-    """Applies a form to every lane, in a loop that becomes one vector."""
-
-    def __init__(self, module: Module, name: str, kind: str, width: int, *, exact: bool) -> None:
-        self.form, count = _forms[name]
-        self.kind, self.width, self.exact = kind, width, exact
-        self.letters = "xy"[:count]
-        self.vector = kind if width == 1 else f"<{width} x {kind}>"
-        self.aligned = width * alignment(kind)
-        self._b = Builder(module, exact=exact)
-
-    @property
-    def doubts(self) -> list[Scalar]:
-        """Which numbers the fast form does not know."""
-        return self._b.doubts
-
-    def lines(self) -> list[str]:
-        """From the operands to the results in memory."""
-        b, kind = self._b, self.kind
-        i = Scalar("%i", "i64", 0)
-        mark = f", align {alignment(kind)}, {PARALLEL}"
-        numbers = []
-        for letter in self.letters:
-            place = b.address(f"%{letter}.all", kind, i)
-            numbers.append(b.pure(f"load {kind}, ptr {place.text}{mark}", kind))
-        out = self.form(b, *numbers)
-        place = b.address("%out.all", kind, i)
-        body = [*b.before[0], f"store {kind} {out.text}, ptr {place.text}{mark}"]
-        for number, doubt in enumerate(b.doubts):
-            old, new = f"%doubt.old.{number}", f"%doubt.new.{number}"
-            body += [
-                f"{old} = load i1, ptr %doubt",
-                f"{new} = or i1 {old}, {doubt.text}",
-                f"store i1 {new}, ptr %doubt",
-            ]
-        vector, aligned = self.vector, self.aligned
-        is_vector = self.width > 1 and not self.exact
-        words = {
-            "body": "\n".join(body),
-            "width": self.width,
-            "kind": "!llvm.loop !20" if is_vector else FINISHED_LOOP,
-        }
-        return [
-            *[f"%{x}.all = alloca {vector}, align {aligned}" for x in (*self.letters, "out")],
-            "%doubt = alloca i1",
-            "store i1 false, ptr %doubt",
-            *[f"store {vector} %{x}, ptr %{x}.all, align {aligned}" for x in self.letters],
-            filled(_LOOP, words),
-        ]
-
-    def result(self, name: str) -> list[str]:
-        """Returns what lies in memory."""
-        load = f"load {self.vector}, ptr %{name}.all, align {self.aligned}"
-        return [f"%{name} = {load}", f"ret {self.vector} %{name}"]
-
-    def function(
-        self, symbol: str, lines: list[str], linkage: str = "", attributes: str = ""
-    ) -> str:
-        """The text of a function with these instructions."""
-        parameters = ", ".join(f"{self.vector} %{x}" for x in self.letters)
-        head = f"define {linkage}{self.vector} @{symbol}({parameters}) nounwind {attributes} {{"
-        return "\n".join([head, "entry:", *lines, "}"])
+def _one_by_one(
+    module: Module, form: Form, kind: str, width: int, numbers: list[Scalar]
+) -> list[str]:
+    """The exact form of each of the numbers, which may look into tables and call the C library."""
+    b = Builder(module)
+    if width == 1:
+        out = form(b, *numbers)
+        return [*b.before[0], f"ret {kind} {out.text}"]
+    vector, aligned = f"<{width} x {kind}>", width * alignment(kind)
+    places = [f"{x.text}.all" for x in numbers]
+    i = Scalar("%i", "i64", 0)
+    elements = [
+        b.pure(f"load {kind}, ptr {b.address(place, kind, i).text}, align {alignment(kind)}", kind)
+        for place in places
+    ]
+    out = form(b, *elements)
+    place = b.address("%out.all", kind, i)
+    body = [*b.before[0], f"store {kind} {out.text}, ptr {place.text}, align {alignment(kind)}"]
+    words = {"body": "\n".join(body), "width": width, "kind": FINISHED_LOOP}
+    return [
+        *[f"{place} = alloca {vector}, align {aligned}" for place in (*places, "%out.all")],
+        *[
+            f"store {vector} {x.text}, ptr {place}, align {aligned}"
+            for x, place in zip(numbers, places, strict=True)
+        ],
+        filled(_LOOP, words),
+        f"%out = load {vector}, ptr %out.all, align {aligned}",
+        f"ret {vector} %out",
+    ]
