@@ -22,6 +22,7 @@ _PER_GRAPH, _PER_KIND, _PER_NODE = 0.03, 0.007, 0.00013
 _PER_CHARACTER, _CHARACTERS_OF_ANY = 5e-6, 6_000  # LLVM's seconds, for what is beyond the usual
 _PER_FUNCTION = 0.015  # of the library, that nobody has called before
 _OVERDUE = 0.25
+_STARTING = 0.01  # seconds after which a stage can be judged
 _ADVANCING = 0.7  # of the time that passes is spent by the compiler: it need not be waited for
 
 
@@ -117,5 +118,5 @@ class Compilation:
     def advances(self) -> bool:
         """Whether the compiler gets to work although nobody waits for it."""
         since, done_before = self._pace_since
-        passed = time.perf_counter() - since
-        return self._clock is not None and self.done - done_before > _ADVANCING * passed
+        passed = time.perf_counter() - since - _STARTING
+        return self._clock is not None and self.done - done_before >= _ADVANCING * passed

@@ -1,4 +1,9 @@
-"""Keeps background compilation from being felt: pauses between small pieces of work."""
+"""Pauses of the compiler in the background, between small pieces of work.
+
+They are short. As long as it writes code it needs the interpreter, and has it in turns with the
+caller (`turns.py`); when it rested for as long as it had worked, it got a tenth of the time beside
+a caller that never lets go, and LLVM, which works beside it, began that much later.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from weft._src.execution import forking
 from weft._src.execution.background import worker
 
 _SLICE = 0.002  # seconds of work between pauses
-_LONGEST_REST = 0.004  # what took longer than that was LLVM, which holds nobody up
+_LONGEST_REST = 0.0005  # a moment in which the process may be forked; turns are short anyway
 
 _local = threading.local()
 

@@ -6,6 +6,7 @@ of the vector forms, so that loops with calls vectorise.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from weft._src.execution.native.machine import library, llvm
@@ -68,39 +69,35 @@ def _text(symbol: str, name: str, kind: str, lanes: str) -> str:
     vector = b.spelled(kind)
     parameters = ", ".join(f"{vector} {x.text}" for x in numbers)
     out = form(b, *numbers)
-    body = list(b.before[0])
+    body = b.before[0]
     if b.doubts:
         # Numbers for which this form is wrong are rare: what they need is kept out of its way.
-        body += [*_any_of(b, module), f"br i1 %doubt, label %again, label %done, {_HARDLY_EVER}"]
+        lines, doubt = _any_of(b)
+        body += [*lines, f"br i1 {doubt}, label %again, label %done, {_HARDLY_EVER}"]
         body += ["again:", f"%precise = tail call {vector} @{symbol}_exact({parameters})"]
         body += [f"ret {vector} %precise", "done:"]
         exact = _one_by_one(module, form, kind, width, numbers)
         head = f"define internal {vector} @{symbol}_exact({parameters}) nounwind noinline cold {{"
         module.functions.append("\n".join([head, "entry:", *exact, "}"]))
     head = f"define {vector} @{symbol}({parameters}) nounwind {{"
-    lines = [head, "entry:", *body, f"ret {vector} {out.text}", "}"]
-    module.functions.append("\n".join(lines))
+    body = [head, "entry:", *body, f"ret {vector} {out.text}", "}"]
+    module.functions.append("\n".join(body))
     return module.text() + _WEIGHTS
 
 
 library.offer(_PREFIX + r"(\w+?)_(float|double)_x(\d+)", _text, finished=True)
 
 
-def _any_of(b: Builder, module: Module) -> list[str]:
-    """%doubt: whether any number is in doubt."""
-    doubt, width = b.doubts[0], b.lanes
-    lines: list[str] = []
-    for number, other in enumerate(b.doubts[1:]):
-        lines.append(f"%doubts.{number} = or {b.spelled('i1')} {doubt.text}, {other.text}")
-        doubt = Scalar(f"%doubts.{number}", "i1", 0)
+def _any_of(b: Builder) -> tuple[list[str], str]:
+    """Instructions, and the name of what they tell: whether any number is in doubt."""
+    doubt, width = functools.reduce(lambda x, y: b.binary("or", x, y), b.doubts), b.lanes
     if width == 1:
-        return [*lines, f"%doubt = or i1 {doubt.text}, false"]
+        return [], doubt.text
     # As one integer: asking for it lane by lane takes many instructions.
     return [
-        *lines,
         f"%doubt.bits = bitcast <{width} x i1> {doubt.text} to i{width}",
         f"%doubt = icmp ne i{width} %doubt.bits, 0",
-    ]
+    ], "%doubt"
 
 
 def _one_by_one(
