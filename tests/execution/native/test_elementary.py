@@ -204,7 +204,7 @@ def test_the_power_one_half() -> None:
 
 @pytest.mark.parametrize("exact", [False, True], ids=["small", "with large"])
 def test_large_angles_are_noticed(exact: bool) -> None:
-    """Large angles need tables; the nest is computed again with them when one occurs."""
+    """Large angles are left to the C library; the nest is computed again when one occurs."""
     x = np.linspace(-9, 9, 101, dtype=np.float32)
     if exact:
         x[50] = 3e38
@@ -212,6 +212,16 @@ def test_large_angles_are_noticed(exact: bool) -> None:
     wide = x.astype(np.float64)
     for a, b in zip(got, [np.sin(wide), np.cos(wide)], strict=True):
         assert _ulps(a, b).max() <= 4
+
+
+@pytest.mark.parametrize("beside", [-1, 0, 1])
+def test_sine_and_cosine_are_accurate_near_their_zeros(beside: int) -> None:
+    """Up to where large angles begin: there nothing is left of an angle but what rounding lost."""
+    x = (np.arange(1, 166_000) * (np.pi / 2)).astype(np.float32)
+    x = x if beside == 0 else np.nextafter(x, np.float32(beside * np.inf))
+    got = run_native(lambda x: [tf.sin(x), tf.cos(x)], x)
+    for a, b in zip(got, [np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64))], strict=True):
+        assert _ulps(a, b).max() <= 2
 
 
 def test_float64() -> None:

@@ -139,12 +139,6 @@ class Module:
         """Drops a declaration: the function is defined in this module; whether there was one."""
         return self._declarations.pop(name, None) is not None
 
-    def table(self, name: str, kind: str, numbers: list[float]) -> str:
-        """A constant array of floats; the same name means the same numbers."""
-        items = ", ".join(f"{kind} {float_text(x, kind)}" for x in numbers)
-        self._data[name] = f"@{name} = private constant [{len(numbers)} x {kind}] [{items}]"
-        return f"@{name}"
-
     def words(self, items: list[str]) -> str:
         """A constant array of whole numbers and places of functions, each with its type."""
         kinds = ", ".join(item.partition(" ")[0] for item in items)
@@ -244,7 +238,7 @@ class Builder:
     """Collects the instructions of one loop nest, by level; level 0 is outside of all loops.
 
     With several lanes each number stands for a vector of them, and what is written once is done for
-    all. Vectors do without memory, tables and functions of C.
+    all. Vectors do without memory and functions of C.
     """
 
     def __init__(

@@ -119,7 +119,10 @@ def _sine_of(b: Builder, x: Scalar, shift: int) -> Scalar:
     if b.exact:
         exact = b.call("cos" if shift else "sin", "double", b.convert("fpext", x, "double"))
         return b.convert("fptrunc", exact, "float")
-    b.doubts.append(b.compare("oge", absolute(b, x), b.like(x, _FIRST_LARGE)))
+    size = absolute(b, x)
+    is_large = b.compare("oge", size, b.like(x, _FIRST_LARGE))
+    is_finite = b.compare("olt", size, b.like(x, math.inf))  # of others it is NaN here, too
+    b.doubts.append(b.binary("and", is_large, is_finite))
     magic = b.like(x, 1.5 * 2.0**23)  # adding it rounds, and leaves the integer in the low bits
     shifted = b.intrinsic("fma", x, b.like(x, 2 / math.pi), magic)
     n, r = b.sub(shifted, magic), x

@@ -103,7 +103,7 @@ def _any_of(b: Builder) -> tuple[list[str], str]:
 def _one_by_one(
     module: Module, form: Form, kind: str, width: int, numbers: list[Scalar]
 ) -> list[str]:
-    """The exact form of each of the numbers, which may look into tables and call the C library."""
+    """The exact form of each of the numbers, which may call the C library."""
     b = Builder(module)
     if width == 1:
         out = form(b, *numbers)
