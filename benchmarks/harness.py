@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
+import re
 import subprocess
 import tempfile
 import time
@@ -15,6 +17,7 @@ import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, Any
 
 
@@ -133,6 +136,15 @@ class Session:
     def time(self, statement: str, number: int) -> float:
         """Seconds per run, over so many of them."""
         return float(self.ask([statement, number, self.clock])) / number
+
+    def peak_memory(self) -> float:
+        """The most megabytes that the process has had at once; NaN where nobody says."""
+        try:
+            status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        except OSError:
+            return math.nan
+        found = re.search(r"VmHWM:\s*(\d+) kB", status)
+        return int(found[1]) / 1024 if found else math.nan
 
     def timer(self, statement: str, seconds: float) -> Callable[[], float]:
         """Like `timer_of`, of a statement that has run once before."""

@@ -1,7 +1,8 @@
 """Input pipelines that feed training from files, beside tf.data: pictures, Examples, CSV, records.
 
 Weft and TensorFlow read the same files in processes of their own, in turns: what a pipeline takes
-for all of its files.
+for all of its files, and whether memory stays flat when it runs again and again.
+WEFT_BENCHMARK_CSV_BYTES is the size of the table.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ import weft as tf
 from benchmarks.harness import Peers, Row, in_turns
 
 PICTURES, EXAMPLES, RECORDS = 1_000, 100_000, 50_000
-CSV_BYTES = int(
-    os.environ.get("WEFT_BENCHMARK_CSV_BYTES") or 100 << 20
-)  # a gigabyte takes a minute
+CSV_BYTES = int(os.environ.get("WEFT_BENCHMARK_CSV_BYTES") or 100 << 20)
 ROUNDS = 3
 
 _IMPORT = {"weft": "import weft as tf", "tensorflow": "import tensorflow as tf"}
@@ -93,11 +92,18 @@ def _row(here: Peers, folder: str, name: str) -> Row:
         for session in sessions.values():
             session.time(f"for _ in pipelines[{name!r}].take(3): pass", 1)
         statement = f"consume({name!r})"
+        for session in sessions.values():
+            session.time(statement, 1)
+        before = {who: session.peak_memory() for who, session in sessions.items()}
         times = in_turns(
             {who: lambda s=session: s.time(statement, 1) for who, session in sessions.items()},
             ROUNDS,
         )
-    shown = ", ".join(f"{who} {took:.2f} s" for who, took in times.items())
+        grown = {who: s.peak_memory() - before[who] for who, s in sessions.items()}
+    shown = ", ".join(
+        f"{who} {took:.2f} s, peak {before[who]:.0f} MB, then +{grown[who]:.0f}"
+        for who, took in times.items()
+    )
     theirs_took = times.get("tensorflow")
     ratio = None if theirs_took is None else theirs_took / times["weft"]
     return Row(f"tf.data / {_CASES[name]}", ratio, ">= 1", shown)

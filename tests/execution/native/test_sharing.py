@@ -138,7 +138,14 @@ def test_called_functions_are_those_that_are_written_out(
     for name, out in zip([*FUNCTIONS, "power"], together(x), strict=True):
         form = FUNCTIONS.get(name, lambda x: tf.abs(x) ** 1.7)
         alone = tf.function(form, jit_compile=True)
-        assert "weft_math" not in llvm_text(alone, x)
+        # An exact form of a whole nest calls functions: it is there for numbers that are in doubt.
+        usual = re.sub(
+            r"^define [^\n]*@exact_nest.*?^}",
+            "",
+            llvm_text(alone, x),
+            flags=re.MULTILINE | re.DOTALL,
+        )
+        assert not re.search(r"call .*@weft_math", usual)
         # Far angles of float64 are left to C: those of a vector, or those of the whole array.
         tolerance = 3e-16 if dtype == "float64" and name in {"sin", "cos"} else 0
         np.testing.assert_allclose(out, alone(x), rtol=tolerance, err_msg=name)

@@ -413,12 +413,16 @@ class NestWriter:
         to do what it is told.
         """
         surprises = self._reduces_oddly or self.b.doubts or self.b.calls_outside
-        return bool(self.b.called) and not surprises
+        is_vector = self.sizes[self.loops[-1]] >= self._called_lanes()
+        return bool(self.b.called) and is_vector and not surprises
+
+    def _called_lanes(self) -> int:
+        """How many numbers a vector holds that functions are called with."""
+        return llvm.vector_bytes() // (8 if "double" in self.b.called else 4)
 
     def _calling_loop(self) -> str:
         """What LLVM is told of a loop with calls: two vectors at once hide how long one takes."""
-        innermost = self.sizes[self.loops[-1]]
-        lanes = llvm.vector_bytes() // (8 if "double" in self.b.called else 4)
+        innermost, lanes = self.sizes[self.loops[-1]], self._called_lanes()
         # What is left at the end is done one by one: little of it, or little beside the rest.
         is_double = innermost >= 2 * lanes and (
             innermost >= 8 * lanes or innermost % (2 * lanes) < lanes

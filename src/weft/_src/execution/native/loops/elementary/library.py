@@ -37,12 +37,16 @@ _HARDLY_EVER = "!prof !24"
 _WEIGHTS = '\n!24 = !{!"branch_weights", i32 1, i32 1000}\n'
 
 
-def offered(name: str, form: Form, operands: int = 1) -> Form:
-    """A form that is a call where the builder wants calls, and written out elsewhere."""
+def offered(name: str, form: Form, operands: int = 1, *, doubts: bool = False) -> Form:
+    """A form that is a call where the builder wants calls, and written out elsewhere.
+
+    One that `doubts` some numbers is called where the result has to be exact, too: the function
+    looks at its numbers itself.
+    """
     _forms[name] = (form, operands)
 
     def function(b: Builder, *numbers: Scalar) -> Scalar:
-        if not b.calls:
+        if not b.calls and not (doubts and b.exact):
             return form(b, *numbers)
         return b.call_variants(variants_of(name, numbers[0].type), *numbers)
 
