@@ -11,6 +11,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 import tempfile
 import time
 import timeit
@@ -97,6 +98,23 @@ class Peers:
                 session = Session(process, errors)
                 session.ask(setup)
                 yield session
+
+    @contextmanager
+    def sessions(self, setups: dict[str, str], threads: int) -> Iterator[dict[str, Session]]:
+        """A process for each library that is here, Weft's among them.
+
+        THREADS in a setup is their number; with one, times are those of the processor.
+        """
+        here = Peers({"weft": sys.executable, **self.interpreters})
+        with contextlib.ExitStack() as stack:
+            found: dict[str, Session] = {}
+            for who, setup in setups.items():
+                text = setup.replace("THREADS", str(threads))
+                session = stack.enter_context(here.session(who, text))
+                if session is not None:
+                    session.clock = "process_time" if threads == 1 else "perf_counter"
+                    found[who] = session
+            yield found
 
 
 _SERVE = """

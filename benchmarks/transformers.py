@@ -11,10 +11,8 @@ with `--threads 1` processor time is compared, which tells something on a busy m
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
 
-from benchmarks.harness import Peers, Row, Session, in_turns, microseconds
+from benchmarks.harness import Peers, Row, in_turns, microseconds
 
 ROUNDS, SECONDS = 7, 0.15
 SIZES = (128, 256, 512, 1024)
@@ -214,16 +212,8 @@ _SETUPS = {
 
 def measure(peers: Peers, kinds: list[str], sizes: list[int], threads: int = 2) -> list[Row]:
     """A row for each kind and length of sequences; printed as they come."""
-    here = Peers({"weft": sys.executable, **peers.interpreters})
     rows = []
-    with contextlib.ExitStack() as stack:
-        sessions: dict[str, Session] = {}
-        for who, setup in _SETUPS.items():
-            text = setup.replace("THREADS", str(threads))
-            session = stack.enter_context(here.session(who, text))
-            if session is not None:
-                session.clock = "process_time" if threads == 1 else "perf_counter"
-                sessions[who] = session
+    with peers.sessions(_SETUPS, threads) as sessions:
         for kind in kinds:
             for size in sizes:
                 timers = {}
