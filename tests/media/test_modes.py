@@ -228,7 +228,7 @@ def test_arrays_of_float64_are_sound_too() -> None:
 
 
 def test_a_window_that_is_computed_need_not_be_square() -> None:
-    @tf.function
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string), tf.TensorSpec([None], tf.int32)])
     def part(file: Any, window: Any) -> Any:
         image = tf.io.decode_and_crop_jpeg(file, window)
         height, width, _ = image.spec.dims
