@@ -18,6 +18,7 @@ import pytest
 import weft as tf
 from checks import saved_models_in_tensorflow as models
 from weft._src.fileio.crc32c import crc32c
+from weft._src.fileio.structured_values import message_of
 from weft._src.messages.saved_models import FunctionSpec, SavedModel
 from weft._src.messages.wire import varint
 from weft._src.ops.registry import all_ops
@@ -25,7 +26,6 @@ from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model import seals
 from weft._src.saved_model.functions import Parameters
 from weft._src.saved_model.loading import meta_graph
-from weft._src.saved_model.structures import message_of
 
 models.define(tf)
 

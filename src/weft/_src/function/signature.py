@@ -287,7 +287,7 @@ class InputSignature:
             raise self._mismatch(name, spec, value)
         wanted, given = adapter.values(spec), adapter.values(value)
         metadata = adapter.metadata
-        if len(wanted) != len(given) or metadata and metadata(spec) != metadata(value):
+        if len(wanted) != len(given) or (metadata and metadata(spec) != metadata(value)):
             raise self._mismatch(name, spec, value)
         keys = [f".{k}" if adapter.has_fields else f"[{k!r}]" for k in adapter.keys(spec)]
         parts = [

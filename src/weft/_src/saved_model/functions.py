@@ -13,8 +13,8 @@ import weft as tf
 from weft._src import nest
 from weft._src.core.tensor import EagerTensor
 from weft._src.errors import DataLossError
+from weft._src.fileio.structured_values import value_of
 from weft._src.messages.message import Message
-from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
 
 
