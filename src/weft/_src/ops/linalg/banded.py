@@ -251,6 +251,7 @@ eigh_op: Op = define_op(
     outputs=2,
     fresh=True,
     graphdef=composed_graph_forms.tridiagonal_eigen,
+    batch=batching.eigenvalues,
 )
 
 
