@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
@@ -69,9 +68,12 @@ def fixed_unigram(
     seed2: int = 0,
     name: str | None = None,
 ) -> Candidates:
-    given: Any = (true_classes, num_true, num_sampled, unique, range_max)
     return tf.random.fixed_unigram_candidate_sampler(
-        *given,
+        true_classes,
+        num_true,
+        num_sampled,
+        unique,
+        range_max,
         vocab_file,
         distortion,
         num_reserved_ids,
