@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import weft as tf
 from weft._src.core.native_rules import NativeRule
 from weft._src.ops.registry import FOLDED, Absent, Op, all_ops
@@ -99,7 +101,7 @@ def description(value: Any) -> str:
     """What a name is, in one line."""
     if isinstance(value, ModuleType):
         return "module"
-    if isinstance(value, tf.DType):
+    if isinstance(value, tf.DType) or (isinstance(value, type) and issubclass(value, np.generic)):
         return "dtype"
     if inspect.isroutine(value) or inspect.isclass(value):
         text = (inspect.getdoc(value) or "").partition("\n")[0].strip()

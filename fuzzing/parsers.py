@@ -103,12 +103,50 @@ def _record_files() -> tuple[bytes, ...]:
     return tuple(out)
 
 
-def _saved() -> tuple[str, tuple[bytes, ...]]:
-    """How a dataset is saved, and the description beside it."""
+_PLAIN = 'tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]}).save(folder)'
+_RAGGED = """
+rows = tf.ragged.constant([[["a"], []], [["b", "c"]]])
+numbers = tf.sparse.from_dense([[0, 1, 2], [3, 0, 0]])
+tf.data.Dataset.from_tensor_slices((rows, numbers)).save(folder)
+"""
+
+
+def _saved(setup: str) -> tuple[Path, list[bytes]]:
+    """A folder with a saved dataset, and the records in it."""
     folder = tempfile.mkdtemp(prefix="weft-fuzz-")
-    setup = 'tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": ["x", "y"]}).save(folder)'
     exec(setup, {"tf": tf, "folder": folder})
-    return setup, ((Path(folder) / "dataset_spec.json").read_bytes(),)
+    (file,) = Path(folder).glob("*/*/*.snapshot")
+    return Path(folder), [x.numpy() for x in tf.data.TFRecordDataset(str(file))]
+
+
+def _of_saved_datasets() -> list[Parser]:
+    loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
+    shard = """
+import glob
+from weft._src.fileio.records import framed
+shard = glob.glob(folder + '/*/*/*.snapshot')[0]
+"""
+    element = "with open(shard, 'wb') as file:\n    file.write({})\n"
+    written = "with open(folder + '/{}', 'wb') as file:\n    file.write(data)\n"
+    plain, _ = _saved(_PLAIN)
+    ragged, (row, numbers, *_) = _saved(_RAGGED)
+    types = tuple([(folder / "dataset_spec.pb").read_bytes() for folder in (plain, ragged)])
+    metadata = (plain / "snapshot.metadata").read_bytes()
+    snappy = (b"\x06\x04ab\x01\x02", b"\x00", b"\x0a\x08abc\x12\x03\x00\x04xy")
+    first, second = f"framed(data) + framed({numbers!r})", f"framed({row!r}) + framed(data)"
+    return [
+        Parser("saved element", element.format("framed(data) * 2") + loaded, _tensors(),
+               _PLAIN + shard),
+        Parser("saved ragged", element.format(first) + loaded, (row,), _RAGGED + shard),
+        Parser("saved sparse", element.format(second) + loaded, (numbers,), _RAGGED + shard),
+        Parser("saved type", written.format("dataset_spec.pb") + loaded, types, _PLAIN),
+        Parser("saved metadata", written.format("snapshot.metadata") + loaded, (metadata,),
+               _PLAIN),
+        Parser("saved type of 0.1", written.format("dataset_spec.json") + loaded,
+               (b'{"element_spec": {"dict": [["a", {"tensor": ["int32", [2]]}]]}, "count": 0}',)),
+        Parser("snappy", "decompressed(data)", snappy,
+               "from weft._src.fileio.snappy import decompressed"),
+    ]  # fmt: skip
 
 
 # --- the table -----------------------------------------------------------------------------------
@@ -181,18 +219,8 @@ def _sequence_examples() -> tuple[bytes, ...]:
 
 def _of_files() -> list[Parser]:
     files = _record_files()
-    setup, described = _saved()
     position = tf.data.Dataset.range(9).shuffle(3, seed=1).batch(2)
     saved = (iter(position).save_position(), b"")
-    loaded = "for _ in tf.data.Dataset.load(folder):\n    pass"
-    framed = (
-        "from weft._src.fileio.records import framed\nfrom weft._src.messages.wire import varint\n"
-    )
-    shard = f"{setup}\nimport glob\nshard = glob.glob(folder + '/*.tfrecord*')[0]"
-    element = (
-        "with open(shard, 'wb') as file:\n"
-        "    file.write(framed(b'\\n' + varint(len(data)) + data))\n"  # field 1
-    )
     zipped = tuple([zlib.compress(data) for data in _WHOLE])
     return [
         Parser("records", _WRITTEN.format("data") + _READ.format(""), files),
@@ -200,9 +228,7 @@ def _of_files() -> list[Parser]:
                tuple([gzip.compress(file, mtime=0) for file in files])),
         Parser("records in ZLIB", _WRITTEN.format("zlib.compress(data)") +
                _READ.format(', "ZLIB"'), files, "import zlib"),
-        Parser("saved element", element + loaded, _tensors(), framed + shard),
-        Parser("saved type", "with open(folder + '/dataset_spec.json', 'wb') as file:\n"
-               f"    file.write(data)\n{loaded}", described, setup),
+        *_of_saved_datasets(),
         Parser("position", "iter(dataset).restore_position(data)", saved,
                "dataset = tf.data.Dataset.range(9).shuffle(3, seed=1).batch(2)"),
         Parser("lines", _WRITTEN.format("data") + 'for _ in tf.data.TextLineDataset(folder + '

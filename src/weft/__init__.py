@@ -68,7 +68,7 @@ from weft._src.core.dtypes import (
 )
 from weft._src.core.shapes import TensorShape
 from weft._src.core.showing_tracebacks import install as _show_users_frames
-from weft._src.core.specs import TensorSpec, TypeSpec, type_spec_from_value
+from weft._src.core.specs import NoneTensorSpec, TensorSpec, TypeSpec, type_spec_from_value
 from weft._src.core.tensor import Tensor, is_symbolic_tensor, is_tensor
 from weft._src.function.decorator import function
 from weft._src.function.explain import explain
@@ -256,7 +256,6 @@ if _TYPE_CHECKING:
     )
     from weft._src.config.device_names import DeviceSpec as DeviceSpec
     from weft._src.data.core.optional import OptionalSpec as OptionalSpec
-    from weft._src.data.core.structure import NoneTensorSpec as NoneTensorSpec
     from weft._src.data.core.telling import progress as progress
     from weft._src.function.batch_function import (
         nondifferentiable_batch_function as nondifferentiable_batch_function,

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft
@@ -77,7 +78,13 @@ OWN: dict[str, str] = {
 
 
 # Classes of NumPy and Python under the names TensorFlow has for them.
-FOREIGN = {f"tf.experimental.numpy.{name}" for name in ("inexact", "object_", "unicode_")}
+# Dtypes of tf.experimental.numpy are NumPy's own classes.
+FOREIGN = {
+    f"tf.experimental.numpy.{name}"
+    for name in tf.experimental.numpy.__all__
+    if inspect.isclass(getattr(tf.experimental.numpy, name))
+    and issubclass(getattr(tf.experimental.numpy, name), np.generic)
+}
 FOREIGN |= {f"tf.types.experimental.{kind}Like" for kind in ("DType", "Shape", "Tensor")}
 
 

@@ -284,6 +284,16 @@ def test_wrong_use() -> None:
         tnp.sin(tf.ragged.constant([[1.0], []]))
 
 
+def test_dtypes_are_those_of_numpy() -> None:
+    assert tnp.float32 is np.float32
+    assert isinstance(tnp.float32(1), np.float32)
+    assert tnp.int32(2.7) == 2
+    assert tnp.float16([1, 2]).dtype == np.float16
+    assert tnp.zeros([2], tnp.bool_).dtype is tf.bool
+    assert tnp.array(["a"], tnp.string_).dtype is tf.string
+    assert tf.cast(1, tnp.complex64).dtype is tf.complex64
+
+
 def test_predicates() -> None:
     assert tnp.isscalar(3)
     assert tnp.isscalar(tf.constant(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -241,6 +242,16 @@ def test_function_types() -> None:
     assert found.output == {"a": tf.TensorSpec([2]), "b": tf.TensorSpec([], tf.int32)}
     assert f.function_type.output is None
     assert isinstance(f, tf.types.experimental.Callable)
+
+
+def test_parameters_that_are_optional() -> None:
+    f = tf.function(lambda x, y=3, *a, z, w=2, **k: x)
+    kinds = {name: p.optional for name, p in f.function_type.parameters.items()}
+    assert kinds == {"x": False, "y": True, "a": False, "z": False, "w": True, "k": False}
+    traced = f.get_concrete_function(tf.TensorSpec([2]), z=1).function_type
+    assert [p.optional for p in traced.parameters.values()] == [False] * 4
+    y = f.function_type.parameters["y"].replace(default=inspect.Parameter.empty)
+    assert not y.optional
 
 
 def test_function_types_of_collected_arguments() -> None:

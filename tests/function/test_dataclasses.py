@@ -212,3 +212,38 @@ def test_the_protocol_in_datasets() -> None:
     (value,) = list(data)
     assert value.label == "k"
     assert value.x.shape == [2]
+
+
+def test_input_signatures() -> None:
+    spec = tf.TensorSpec([None], tf.float32)
+    f = Traced(
+        lambda s: State(s.x * 2.0, s.label, s.more.x + 1.0),
+        input_signature=[State(spec, "k", State(spec))],
+    )
+    for n in (1, 2):
+        out = f(State([1.0] * n, "k", State(tf.ones([n]))))
+        assert (out.x.numpy().tolist(), out.label) == ([2.0] * n, "k")
+        assert out.more.numpy().tolist() == [2.0] * n
+    assert f.count == 1
+    for wrong in (
+        State(tf.ones([1]), "other", State(tf.ones([1]))),
+        State(tf.ones([1]), "k"),
+        State(tf.ones([1, 1]), "k", State(tf.ones([1]))),
+        tf.ones([1]),
+    ):
+        with pytest.raises(TypeError, match="the argument .args"):
+            f(wrong)
+    with pytest.raises(TypeError, match="must hold tf.TensorSpec"):
+        tf.function(lambda s: s.x, input_signature=[State(spec, "k", tf.constant(1))])
+
+
+def test_the_protocol_in_input_signatures() -> None:
+    f = Traced(
+        lambda m: m["k"].x * 2, input_signature=[{"k": Flat(tf.TensorSpec([None], tf.int32), "a")}]
+    )
+    for n in (1, 2):
+        assert f({"k": Flat([3] * n, "a")}).numpy().tolist() == [6] * n
+    assert f.count == 1
+    for wrong in (Flat([1], "b"), Flat([1.0], "a"), tf.constant([1]), (tf.constant([1]),)):
+        with pytest.raises(TypeError, match="the argument .args"):
+            f({"k": wrong})

@@ -10,7 +10,7 @@ import pytest
 
 import weft as tf
 from weft._src.graph import row_maps
-from weft._src.graph.batching import rule_of
+from weft._src.graph.batching import Batch, rule_of
 from weft._src.ops.registry import find_op
 
 rng = np.random.default_rng(3)
@@ -22,6 +22,7 @@ def made(*shape: int, dtype: Any = np.float32) -> tf.Tensor:
 
 MATRICES, VECTORS, SCALARS = made(7, 3, 5), made(7, 5), made(7)
 PLACES = tf.constant(rng.integers(0, 5, 7))
+COUNTED = tf.constant(rng.integers(0, 6, [7, 2, 3]), tf.int32)
 W = made(5, 4)
 SQUARE = made(7, 4, 4, dtype=np.float64)
 POSITIVE = tf.matmul(SQUARE, SQUARE, transpose_b=True) + tf.eye(4, dtype=tf.float64)
@@ -131,7 +132,76 @@ CASES: dict[str, tuple[Callable[[Any], Any], Any]] = {
         ), MATRICES
     ),
     "strings": (lambda i: tf.strings.length(tf.strings.as_string(i) + "a"), PLACES),
-    "without a rule": (lambda x: tf.searchsorted(tf.sort(x), x), VECTORS),
+    "without a rule": (lambda x: tf.math.invert_permutation(tf.argsort(x)), VECTORS),
+    "searchsorted": (lambda x: tf.searchsorted(tf.sort(x), x), VECTORS),
+    "searchsorted, one sequence": (
+        lambda x: tf.searchsorted([-1.0, 0.0, 1.0], x, "right", tf.int64), VECTORS
+    ),
+    "segments of strings": (
+        lambda x: tf.strings.length(
+            tf.strings.unsorted_segment_join(tf.as_string(x), [1, 0, 1, 0, 3], 4, "--")
+        ), VECTORS
+    ),
+    **{
+        f"segment_{kind}": (lambda x, f=f: f(x, [0, 0, 2]), MATRICES)
+        for kind, f in (
+            ("sum", tf.math.segment_sum), ("mean", tf.math.segment_mean),
+            ("max", tf.math.segment_max), ("prod", tf.math.segment_prod),
+        )
+    },
+    "segments of numbers": (lambda x: tf.math.segment_min(x, [0, 1, 1, 4, 4]), VECTORS),
+    "bincount": (lambda x: tf.math.bincount(x, minlength=6, maxlength=6), COUNTED[:, 0]),
+    "bincount of matrices": (
+        lambda x: tf.math.bincount(x, minlength=4, maxlength=4, axis=-1, binary_output=True),
+        COUNTED,
+    ),
+    "bincount of one number": (lambda i: tf.math.bincount(i, minlength=5, maxlength=5), PLACES),
+    "bincount, weighed": (
+        lambda p: tf.math.bincount(p[0], p[1], minlength=6, maxlength=6, axis=-1),
+        (COUNTED, made(7, 2, 3)),
+    ),
+    "bincount, the same weights": (
+        lambda x: tf.math.bincount(x, [0.5, 1.0, 2.0], 6, 6), COUNTED[:, 0]
+    ),
+    "in_top_k": (
+        lambda p: tf.math.in_top_k(p[1], p[0], 2), (made(7, 2, 6), COUNTED[:, :, 0])
+    ),
+    "in_top_k, the same targets": (lambda x: tf.math.in_top_k([1, 0, 4], x, 3), MATRICES),
+    "substr": (
+        lambda x: tf.strings.length(tf.strings.substr(tf.as_string(x), [[1]] * 3, [[2], [3], [4]])),
+        VECTORS[:, :3, None],
+    ),
+    "substr, places": (
+        lambda p: tf.strings.length(tf.strings.substr(tf.as_string(p[0]), p[1], 9)),
+        (VECTORS, PLACES),
+    ),
+    "substr of one string": (
+        lambda i: tf.strings.length(tf.strings.substr(["abcdefg", "hijklm"], i, i)), PLACES
+    ),
+    "reverse_sequence": (
+        lambda p: tf.reverse_sequence(p[0], p[1], seq_axis=1),
+        (made(7, 3, 5), tf.constant(rng.integers(0, 6, [7, 3]))),
+    ),
+    "reverse_sequence, other axes": (
+        lambda p: tf.reverse_sequence(p[0], p[1], seq_axis=0, batch_axis=2),
+        (made(7, 4, 3, 5, 2), tf.constant(rng.integers(0, 5, [7, 5]))),
+    ),
+    "reverse_sequence, the same lengths": (
+        lambda x: tf.reverse_sequence(x, [2, 0, 3, 1, 1], seq_axis=0, batch_axis=1), MATRICES
+    ),
+    "reverse_sequence of one tensor": (
+        lambda i: tf.reverse_sequence(W, [i, 0, 2, i], seq_axis=0, batch_axis=1), PLACES
+    ),
+    "reverse_sequence, gradient": (
+        gradient(lambda x: tf.reverse_sequence(x, [1, 5, 2], seq_axis=1) ** 2), MATRICES
+    ),
+    "irfft": (lambda x: tf.signal.irfft(tf.signal.rfft(x, [6]), [7]), MATRICES),
+    "irfft2d": (lambda x: tf.signal.irfft2d(tf.signal.rfft2d(x)), MATRICES),
+    "eigh_tridiagonal": (lambda x: tf.linalg.eigh_tridiagonal(x, x[:, 1:]), MATRICES),
+    "eigh_tridiagonal, vectors": (
+        lambda x: tf.abs(tf.linalg.eigh_tridiagonal(x, x[1:], eigvals_only=False)[1]), VECTORS
+    ),
+    "sort, gradient": (gradient(lambda x: tf.sort(x, 0) * tf.range(15.0)[:, None][:3]), MATRICES),
     "stateless": (lambda i: tf.random.stateless_normal([3], tf.stack([i, i + 1])), PLACES),
     "cond": (
         lambda x: tf.cond(tf.reduce_sum(x) > 0.0, lambda: x * 2.0, lambda: x - 1.0), VECTORS
@@ -321,3 +391,23 @@ def test_jacobians(mode: str) -> None:
 def test_ops_of_every_family_have_a_rule() -> None:
     for name in "Sum MatMul GatherV2 Cholesky StridedSlice ConcatV2 Softmax Exp SelectV2".split():
         assert rule_of(find_op(name)) is not None, name
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        name
+        for name in CASES
+        if name.startswith(
+            ("searchsorted", "segment", "bincount", "in_top_k", "substr", "reverse_seq", "irfft",
+             "eigh", "sort, gradient")
+        )
+    ],
+)  # fmt: skip
+def test_no_row_alone(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def looped(self: Any, node: Any, *_: Any) -> Any:
+        raise AssertionError(f"{node.op.name} is run row by row")
+
+    monkeypatch.setattr(Batch, "looped", looped)
+    fn, elems = CASES[case]
+    tf.vectorized_map(fn, elems)

@@ -145,3 +145,28 @@ def test_one_key_with_two_dtypes() -> None:
     features = {"v": R(tf.int64), "w": R(tf.float32, "v")}
     with pytest.raises(tf.errors.InvalidArgumentError, match="holds int64, expected float32"):
         IO.parse_example(ROWS, features)
+
+
+def test_rows_that_are_known() -> None:
+    twice = [R.RowLengths("outer"), R.RowLengths("lengths")]
+    parse = tf.function(
+        lambda x: IO.parse_example(x, {"x": R(tf.int64, value_key="v", partitions=twice)})["x"]
+    )
+    for rows, first in ((2, 3), (None, None)):
+        graph = parse.get_concrete_function(tf.TensorSpec([rows], tf.string))
+        assert graph.structured_outputs.shape.as_list() == [rows, None, None, None]
+        assert graph.structured_outputs.row_splits.shape.as_list() == [first]
+
+
+def test_splits_have_sizes_of_their_own() -> None:
+    features = {"x": R(tf.int64, "v", [R.RowLengths("outer"), R.RowLengths("lengths")])}
+
+    @tf.function
+    def parse(serialized: Any) -> Any:
+        x = IO.parse_single_example(serialized, features)["x"]
+        sizes = {splits.spec.dims[0] for splits in x.nested_row_splits}
+        assert len(sizes) == 2  # one size would say that they are equal
+        return x
+
+    row = example(v=[1, 2, 3, 4], lengths=[1, 2, 1], outer=[2, 1])
+    assert parse(tf.constant(row)).to_list() == [[[1], [2, 3]], [[4]]]

@@ -225,3 +225,14 @@ def test_arrays_of_float64_are_sound_too() -> None:
     assert tf.audio.encode_wav(samples, 1000).numpy() == expected.numpy()
     with pytest.raises(tf.errors.DTypeError, match="float64"):
         tf.audio.encode_wav(tf.constant(samples), 1000)
+
+
+def test_a_window_that_is_computed_need_not_be_square() -> None:
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string), tf.TensorSpec([None], tf.int32)])
+    def part(file: Any, window: Any) -> Any:
+        image = tf.io.decode_and_crop_jpeg(file, window)
+        height, width, _ = image.spec.dims
+        assert height is not width  # the same size would say that they are equal
+        return image
+
+    assert part(tf.constant(JPEG), tf.constant([3, 5, 7, 11])).shape[:2] == [7, 11]

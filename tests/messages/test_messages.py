@@ -281,3 +281,51 @@ def test_packed_numbers(letter: str, count: int) -> None:
 def test_bytes_that_are_no_numbers(data: bytes) -> None:
     with pytest.raises(IndexError):
         wire.unpacked_varints(data)
+
+
+def test_fields_that_are_there() -> None:
+    numbers = tf.train.Feature(int64_list=tf.train.Int64List(value=[1, 2]))
+    made = tf.train.Example(features=tf.train.Features(feature={"a": numbers}))
+    assert [(f.name, f.number) for f, _ in made.ListFields()] == [("features", 1)]
+    ((field, content),) = numbers.ListFields()
+    assert (field.name, list(content.value)) == ("int64_list", [1, 2])
+    assert tf.train.Int64List(value=[]).ListFields() == []
+    assert tf.train.Features().ListFields() == []
+    node = graph().node[0]
+    assert [f.name for f, _ in node.ListFields()] == ["name", "op", "input", "attr"]
+    assert made.IsInitialized()
+    assert made.SerializePartialToString() == made.SerializeToString()
+
+
+def test_an_empty_message_inside() -> None:
+    made = tf.train.Example()
+    made.features.SetInParent()
+    assert made.HasField("features")
+    assert made.SerializeToString() == b"\n\0"
+
+
+def test_unknown_fields_are_discarded_inside_too() -> None:
+    known = tf.train.Feature(int64_list=tf.train.Int64List(value=[1]))
+    made = tf.train.Example(features=tf.train.Features(feature={"a": known}))
+    inner = known.SerializeToString() + varint_field(77, 5)
+    pair = bytes_field(1, b"a") + bytes_field(2, inner)
+    data = bytes_field(1, bytes_field(1, pair) + varint_field(78, 1)) + varint_field(79, 1)
+    read = tf.train.Example.FromString(data)
+    assert read != made
+    read.DiscardUnknownFields()
+    assert read == made
+    several = graphs.GraphDef.FromString(bytes_field(1, varint_field(99, 1)))
+    several.DiscardUnknownFields()
+    assert several.SerializeToString() == bytes_field(1, b"")
+
+
+def test_dicts_are_merged() -> None:
+    one, two = tf.train.Features(), tf.train.Features()
+    one.feature["a"].int64_list.value.append(1)
+    one.feature["b"].int64_list.value.append(2)
+    two.feature["b"].float_list.value.append(3.0)
+    one.feature.MergeFrom(two.feature)
+    assert sorted(one.feature) == ["a", "b"]
+    assert one.feature["b"] == two.feature["b"]
+    two.feature["b"].float_list.value.append(4.0)
+    assert list(one.feature["b"].float_list.value) == [3.0]

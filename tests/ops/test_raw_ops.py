@@ -37,6 +37,21 @@ SPARSE = {"indices": [[0, 1], [1, 0]], "values": [7, 8], "shape": [2, 2]}
 CALLS: dict[str, tuple[dict[str, Any], Any]] = {
     "AddN": ({"inputs": [W, W]}, 2 * W),
     "All": ({"input": [B], "axis": 1}, [False]),
+    "AllCandidateSampler": (
+        {"true_classes": [[1]], "num_true": 1, "num_sampled": 2, "unique": True},
+        [[0, 1], [[1.0]], [1.0, 1.0]],
+    ),
+    **{
+        f"{kind}CandidateSampler": (
+            {"true_classes": [[0]], "num_true": 1, "num_sampled": 2, "unique": False,
+             "range_max": 1, **more},
+            [[0, 0], [[2.0]], [2.0, 2.0]],
+        )
+        for kind, more in (
+            ("Uniform", {"seed": 3}), ("LogUniform", {"seed2": 4}),
+            ("FixedUnigram", {"unigrams": [3.0]}),
+        )
+    },
     "Any": ({"input": [B], "axis": 1, "keep_dims": True}, [[True]]),
     "ArgMax": ({"input": F, "dimension": 1}, [2, 0]),
     "ArgMin": ({"input": F, "dimension": 1, "output_type": tf.int32}, [1, 2]),

@@ -313,11 +313,28 @@ def test_compressed_streams_one_behind_the_other() -> None:
         ('{"element_spec": {"tensor": ["float33", []]}, "count": 1}', "float33"),
     ],
 )
-def test_descriptions_of_saved_datasets(tmp_path: Path, text: str, reason: str) -> None:
-    tf.data.Dataset.range(3).save(str(tmp_path))
+def test_descriptions_of_datasets_saved_by_0_1(tmp_path: Path, text: str, reason: str) -> None:
     (tmp_path / "dataset_spec.json").write_text(text)
     with pytest.raises(tf.errors.DataLossError, match=f"(?s)does not describe a saved.*{reason}"):
         tf.data.Dataset.load(str(tmp_path))
+
+
+def test_descriptions_of_saved_datasets(tmp_path: Path) -> None:
+    tf.data.Dataset.range(3).save(str(tmp_path))
+    described, metadata = tmp_path / "dataset_spec.pb", tmp_path / "snapshot.metadata"
+    kept = described.read_bytes()
+    for data, reason in ((b"\xff", "no serialized"), (b"\x70\x01", "elements hold True")):
+        described.write_bytes(data)
+        with pytest.raises(tf.errors.DataLossError, match=f"(?s)does not describe.*({reason})"):
+            tf.data.Dataset.load(str(tmp_path))
+    described.write_bytes(kept)
+    for data, error, reason in (
+        (bytes_field(2, b"../x") + varint_field(4, 2), tf.errors.DataLossError, "no folder"),
+        (bytes_field(2, b"1") + varint_field(4, 7), tf.errors.UnsupportedError, "version 7"),
+    ):
+        metadata.write_bytes(data)
+        with pytest.raises(error, match=reason):
+            tf.data.Dataset.load(str(tmp_path))
 
 
 def test_all_of_these_errors_are_allowed() -> None:

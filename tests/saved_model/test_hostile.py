@@ -114,6 +114,24 @@ def test_datasets_are_not_kept_in_files(tmp_path: Path) -> None:
         check("CacheDatasetV2", {"filename": tf.constant("/elsewhere/x")}, str(tmp_path))
 
 
+def test_weights_of_candidates_are_not_read_from_files(tmp_path: Path) -> None:
+    def change(graph: Any) -> None:
+        body = function(graph, "__call__")
+        true = body.node_def.add(name="true_classes", op="Const")
+        true.attr["dtype"].type = tf.int64.as_datatype_enum
+        true.attr["value"].tensor.CopyFrom(tf.make_tensor_proto([[0]], tf.int64))
+        node = body.node_def.add(
+            name="evil", op="FixedUnigramCandidateSampler", input=["true_classes:output:0"]
+        )
+        for name, number in (("num_true", 1), ("num_sampled", 1), ("range_max", 2)):
+            node.attr[name].i = number
+        node.attr["unique"].b = True
+        node.attr["vocab_file"].s = b"/etc/passwd"
+
+    with pytest.raises(tf.errors.UnsupportedError, match="A model wants to read '/etc/passwd'"):
+        tf.saved_model.load(changed(tmp_path, change))(tf.constant(["a"]))
+
+
 def test_all_ops_that_name_files_are_known() -> None:
     """A raw op that is added, and takes the name of a file, has to be thought of."""
     harmless = {"CTCBeamSearchDecoder", "TensorSliceDataset"}  # merge_repeated; is_files
@@ -125,6 +143,7 @@ def test_all_ops_that_name_files_are_known() -> None:
         parts = [part.name.lower() for part in (*signature.inputs, *signature.attributes)]
         if any(word in part for part in parts for word in words):
             known = reaching_out._OUTSIDE | reaching_out._CACHES | harmless
+            known |= reaching_out._VOCABULARIES
             assert name in known, f"tf.raw_ops.{name} takes {parts}"
 
 

@@ -104,6 +104,8 @@ def test_wrong_calls() -> None:
     model = network()
     with pytest.raises(ValueError, match=r"was not saved for these arguments: .*float32\[1, 2\]"):
         model(tf.zeros([1, 2]))
+    with pytest.raises(TypeError, match="was not saved for these arguments"):
+        model(tf.zeros([1, 3], tf.int32))
     with pytest.raises(TypeError, match="has no argument 'y'"):
         model(tf.zeros([1, 3]), y=1)
     with pytest.raises(TypeError, match="needs the argument 'x'"):

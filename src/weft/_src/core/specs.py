@@ -478,3 +478,39 @@ def type_spec_from_value(value: Any) -> TypeSpec:
         raise TypeError(f"No TypeSpec describes a value of type {type(value).__name__}.") from e
     assert isinstance(spec, TypeSpec)
     return spec
+
+
+class NoneTensorSpec(TypeSpec):
+    """The type of None in an element."""
+
+    __slots__ = ()
+
+    @property
+    def _component_specs(self) -> Any:
+        return ()
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether the other one is None, too.
+
+        Args:
+          spec_or_value: a value or a spec.
+
+        Returns:
+          A bool: whether it is None or a `NoneTensorSpec`.
+        """
+        return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
+
+    def _to_components(self, value: Any) -> Any:
+        return ()
+
+    def _from_components(self, components: Any) -> Any:
+        return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NoneTensorSpec)
+
+    def __hash__(self) -> int:
+        return hash(NoneTensorSpec)
+
+    def __repr__(self) -> str:
+        return "NoneTensorSpec()"

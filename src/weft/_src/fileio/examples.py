@@ -48,15 +48,20 @@ def _specs(item: Wanted, known: Any) -> list[TensorSpec]:
         indices, shape = TensorSpec.of(int64, (count, axes)), TensorSpec.of(int64, (axes,))
         return [indices, TensorSpec.of(item.dtype, (count,)), shape]
     if item.form == "ragged":
-        splits = [TensorSpec.of(item.splits_dtype, (Dim(),))] * item.split_count
-        return [
-            TensorSpec.of(item.dtype, (Dim(),)),
-            *splits,
-            TensorSpec.of(item.splits_dtype, (Dim(),)),
-        ]
+        # Each has a size of its own; those of the rows of all examples are one more than these.
+        sizes = [*(Dim() for _ in range(item.split_count)), size_of_splits(known)]
+        splits = [TensorSpec.of(item.splits_dtype, (size,)) for size in sizes]
+        return [TensorSpec.of(item.dtype, (Dim(),)), *splits]
     rows = (Dim(),) if item.form == "sequence" else ()
     dims = None if known is None else (*known, *rows, *item.shape)
     return [TensorSpec.of(item.dtype, dims)]
+
+
+def size_of_splits(known: Any) -> Any:
+    """How many numbers tell where the rows of a vector with these sizes begin and end."""
+    if known is None:
+        return Dim()
+    return known[0] + 1 if known else 2
 
 
 def _parse_kernel(

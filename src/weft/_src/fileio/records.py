@@ -15,6 +15,7 @@ from weft._src.core.aliases import TensorLike
 from weft._src.errors import DataLossError
 from weft._src.fileio.crc32c import masked_crc32c, whole_records
 from weft._src.fileio.paths import Closing, file_errors, path_text
+from weft._src.fileio.snappy import SnappyStream
 from weft._src.fileio.streams import CHUNK, InputStream, compression_name
 
 _HEADER = struct.Struct("<QI")
@@ -27,7 +28,12 @@ class RecordReader:
     """The records of a file, one after the other; `position` is that of the next one."""
 
     def __init__(self, path: str, compression: str = "", position: int = 0) -> None:
-        self._stream = InputStream(path, compression, "TFRecord file")
+        what = "TFRecord file"
+        self._stream = (
+            SnappyStream(path, what)
+            if compression == "SNAPPY"  # of snapshots only
+            else InputStream(path, compression, what)
+        )
         self._path = path
         self._buffer = b""
         self._at = 0

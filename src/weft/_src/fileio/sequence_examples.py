@@ -21,7 +21,7 @@ from weft._src.core.tensor import Tensor
 from weft._src.errors import InvalidArgumentError, ParseError, ShapeError
 from weft._src.fileio import example_arrays as arrays
 from weft._src.fileio.example_columns import MISSING, Column, column_of
-from weft._src.fileio.examples import joined, parse_example
+from weft._src.fileio.examples import joined, parse_example, size_of_splits
 from weft._src.fileio.features import Wanted, checked_lists
 from weft._src.messages.wire import BYTES, contents, fields
 from weft._src.ops.ragged.tensor import RaggedTensor
@@ -48,7 +48,8 @@ def _specs(item: Wanted, known: Any) -> list[TensorSpec]:
         indices, shape = TensorSpec.of(int64, (count, axes)), TensorSpec.of(int64, (axes,))
         return [indices, TensorSpec.of(item.dtype, (count,)), shape]
     if item.form == "ragged":
-        splits = [TensorSpec.of(item.splits_dtype, (Dim(),))] * (item.split_count + 2)
+        sizes = [*(Dim() for _ in range(item.split_count + 1)), size_of_splits(known)]
+        splits = [TensorSpec.of(item.splits_dtype, (size,)) for size in sizes]
         return [TensorSpec.of(item.dtype, (Dim(),)), *splits]
     steps = None if known is None else (*known, Dim(), *item.shape)
     return [TensorSpec.of(item.dtype, steps), TensorSpec.of(int64, known)]

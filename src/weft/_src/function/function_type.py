@@ -14,6 +14,17 @@ from weft._src.function.trace_types import NestType, TraceType
 P = inspect.Parameter
 
 
+class Parameter(inspect.Parameter):
+    """A parameter that says whether calls may leave it out."""
+
+    __slots__ = ()
+
+    @property
+    def optional(self) -> bool:
+        """Whether it has a default."""
+        return self.default is not P.empty
+
+
 class FunctionType(inspect.Signature):
     """A signature whose annotations are the types of the arguments, with those of the results.
 
@@ -34,7 +45,11 @@ TensorSpec(shape=(2,), dtype=tf.float32, name=None)
         *,
         return_annotation: Any = inspect.Signature.empty,
     ) -> None:
-        super().__init__(parameters, return_annotation=return_annotation)
+        known = [
+            Parameter(p.name, p.kind, default=p.default, annotation=p.annotation)
+            for p in parameters or ()
+        ]
+        super().__init__(known, return_annotation=return_annotation)
         self._captures = dict(captures or {})
 
     @property

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from weft._src import nest
+from weft._src.containers import ADAPTERS
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import DType
 from weft._src.core.shapes import TensorShape
 from weft._src.core.specs import TensorSpec, TypeSpec
 from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.dataclass_values import fields_of_dataclass, rebuilt, spec_of_dataclass
 from weft._src.errors import SignatureError
+from weft._src.function.trace_types import type_of
 from weft._src.state.variable import Variable
 
 P = inspect.Parameter
@@ -167,6 +170,22 @@ def _rebuilt(value: Any, parts: list[Any]) -> Any:
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
 
+def _holds_specs(value: Any) -> bool:
+    """Whether there is a spec in a nest, or in frozen dataclasses in it."""
+    return any(isinstance(leaf, TypeSpec) for leaf in _leaves(value))
+
+
+def _leaves(nested: Any) -> Iterator[Any]:
+    """What an input signature is made of; of frozen dataclasses, only the fields with specs."""
+    for leaf in nest.flatten(nested):
+        fields = [getattr(leaf, name) for name in fields_of_dataclass(type(leaf)) or ()]
+        with_specs = [field for field in fields if _holds_specs(field)]
+        if with_specs and spec_of_dataclass(leaf) is None:  # no tensors beside the specs
+            yield from _leaves(with_specs)
+        else:
+            yield leaf
+
+
 class InputSignature:
     """The specs given with `input_signature=`: exactly one trace, arguments are converted to it."""
 
@@ -178,7 +197,7 @@ class InputSignature:
             )
         self.specs = tuple(specs)
         self._parameters = parameters
-        for leaf in nest.flatten(self.specs):
+        for leaf in _leaves(self.specs):
             if not isinstance(leaf, TypeSpec):
                 raise TypeError(
                     f"{parameters.name}: input_signature must hold tf.TensorSpec objects, got "
@@ -235,6 +254,10 @@ class InputSignature:
             if not isinstance(value, Mapping) or set(value) != set(spec):
                 raise self._mismatch(name, spec, value)
             parts = [self._convert_one(f"{name}[{k!r}]", spec[k], value[k]) for k in sorted(spec)]
+        elif fields_of_dataclass(type(spec)) is not None and ADAPTERS[type(spec)] is None:
+            return self._convert_dataclass(name, spec, value)
+        elif not isinstance(spec, Sequence):
+            return self._convert_object(name, spec, value)
         else:
             if not isinstance(value, (list, tuple)) or len(value) != len(spec):
                 raise self._mismatch(name, spec, value)
@@ -243,6 +266,35 @@ class InputSignature:
                 for i, (s, v) in enumerate(zip(spec, value, strict=True))
             ]
         return _rebuilt(value, parts)
+
+    def _convert_dataclass(self, name: str, spec: Any, value: Any) -> Any:
+        """A frozen dataclass: fields without specs belong to the type, and must be equal."""
+        if type(value) is not type(spec):
+            raise self._mismatch(name, spec, value)
+        parts = {}
+        for field in fields_of_dataclass(type(spec)) or ():
+            wanted, given = getattr(spec, field), getattr(value, field)
+            if _holds_specs(wanted):
+                parts[field] = self._convert_one(f"{name}.{field}", wanted, given)
+            elif type_of(wanted) != type_of(given):
+                raise self._mismatch(name, spec, value)
+        return rebuilt(value, parts)
+
+    def _convert_object(self, name: str, spec: Any, value: Any) -> Any:
+        """An object that nests take apart: one of attrs, or with `__tf_flatten__`."""
+        adapter = ADAPTERS[type(spec)]
+        if adapter is None or not isinstance(value, type(spec)):
+            raise self._mismatch(name, spec, value)
+        wanted, given = adapter.values(spec), adapter.values(value)
+        metadata = adapter.metadata
+        if len(wanted) != len(given) or (metadata and metadata(spec) != metadata(value)):
+            raise self._mismatch(name, spec, value)
+        keys = [f".{k}" if adapter.has_fields else f"[{k!r}]" for k in adapter.keys(spec)]
+        parts = [
+            self._convert_one(f"{name}{key}", s, v)
+            for key, s, v in zip(keys, wanted, given, strict=True)
+        ]
+        return adapter.rebuild(value, parts)
 
     def _convert_leaf(self, name: str, spec: TensorSpec, value: Any) -> Any:
         if isinstance(value, TensorSpec):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -23,6 +24,7 @@ from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import DTypeError, ParseError, ShapeError
 from weft._src.messages.tensors import TensorProto, shape_message
+from weft._src.messages.wire import read_varint
 
 Array = np.ndarray[Any, Any]
 
@@ -185,8 +187,12 @@ def _check_shape(shape: list[int], dtype: DType) -> None:
 
 
 def _from_content(content: bytes, shape: list[int], dtype: DType) -> Array:
+    if dtype is dtypes.string:
+        out = np.empty(math.prod(shape), object)
+        out[:] = pieces_of(content, out.size)
+        return out.reshape(shape)
     expected = math.prod(shape) * dtype.size
-    if dtype is dtypes.string or len(content) != expected:
+    if len(content) != expected:
         raise ParseError(
             f"A TensorProto of dtype {dtype.name} and shape {shape} holds {len(content)} bytes, "
             f"expected {expected}."
@@ -194,6 +200,21 @@ def _from_content(content: bytes, shape: list[int], dtype: DType) -> Array:
     if dtype.is_bool and content.translate(None, b"\0\1"):
         raise ParseError("A TensorProto of dtype bool holds bytes that are neither 0 nor 1.")
     return _from_bytes(content, dtype).reshape(shape)
+
+
+def pieces_of(content: bytes, count: int) -> list[bytes]:
+    """Strings (or variants) that lie one behind the other, after the lengths of all of them."""
+    lengths, at = [], 0
+    try:
+        for _ in range(count):
+            length, at = read_varint(content, at)
+            lengths.append(length)
+    except IndexError:
+        lengths.append(len(content))  # the error below
+    if at + sum(lengths) != len(content):
+        raise ParseError(f"A TensorProto does not hold the {count} strings that its shape says.")
+    ends = [at + end for end in itertools.accumulate(lengths)]
+    return [content[end - length : end] for length, end in zip(lengths, ends, strict=True)]
 
 
 def _from_bytes(content: bytes, dtype: DType) -> Array:

@@ -164,7 +164,7 @@ def _crop_infer(
     rules.check_rank(_CROP, crop_window, 1, name="crop_window")
     if crop_window.dims is not None:
         rules.unify(_CROP, crop_window.dims[0], 4, "numbers in crop_window")
-    window = rules.known(crop_window) or [Dim()] * 4
+    window = rules.known(crop_window) or [Dim() for _ in range(4)]
     if any(not isinstance(n, Dim) and n < 0 for n in window):
         raise ShapeError(f"{_CROP}: crop_window must not be negative, got {window}.")
     return TensorSpec.of(uint8, (*window[2:], channels or Dim()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
@@ -131,6 +132,10 @@ class _Map(Mapping[Any, Any]):
         """Removes all."""
         self._items.clear()
 
+    @abstractmethod
+    def MergeFrom(self, other: Any) -> None:  # noqa: N802
+        """Takes over all of another dict; what both have is that of the other one."""
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
@@ -144,6 +149,11 @@ class ValueMap(_Map):
     def __setitem__(self, key: Any, value: Any) -> None:
         self._items[self._checked(key)] = self._field.kept_of(self._message, key, value)
         self._message._touch()
+
+    def MergeFrom(self, other: Any) -> None:  # noqa: N802
+        """Takes over all of another dict; what both have is that of the other one."""
+        for key in other:
+            self[key] = other[key]
 
 
 class MessageMap(_Map):
@@ -164,3 +174,8 @@ class MessageMap(_Map):
         raise ValueError(
             f"{type(self._message).__name__}: assign to a part, or use {place}.CopyFrom(message)."
         )
+
+    def MergeFrom(self, other: Any) -> None:  # noqa: N802
+        """Takes over all of another dict; what both have is that of the other one."""
+        for key in other:
+            self[key].CopyFrom(other[key])

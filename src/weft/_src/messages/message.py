@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from weft._src.messages.table import Field, ManyMessages, ManyValues, MapField, declared
+from weft._src.messages.containers import MessageMap
+from weft._src.messages.table import (
+    Field,
+    ManyMessages,
+    ManyValues,
+    MapField,
+    OneMessage,
+    declared,
+)
 from weft._src.messages.wire import (
     BYTES,
     DEEPEST,
@@ -214,6 +222,25 @@ class Message(metaclass=_Declared):
         made.MergeFromString(serialized)
         return made
 
+    def SerializePartialToString(self, deterministic: bool | None = None) -> bytes:  # noqa: N802
+        """The message as bytes; no field has to be there.
+
+        Args:
+          deterministic: accepted for compatibility; what is written is always the same.
+
+        Returns:
+          The bytes that `SerializeToString` gives.
+        """
+        return self.SerializeToString(deterministic)
+
+    def IsInitialized(self) -> bool:  # noqa: N802
+        """Whether all fields are there that have to be: there are none.
+
+        Returns:
+          True.
+        """
+        return True
+
     def ByteSize(self) -> int:  # noqa: N802
         """The number of bytes of the serialized message.
 
@@ -291,6 +318,37 @@ class Message(metaclass=_Declared):
         if isinstance(field, (ManyValues, ManyMessages, MapField)):
             raise ValueError(f"{type(self).__name__}: {field_name} is a list or dict.")
         return field.number in self._kept
+
+    def ListFields(self) -> list[tuple[Field, Any]]:  # noqa: N802
+        """The fields that are there, in the order of their numbers, and what they hold.
+
+        Returns:
+          A list of pairs: a field, which has a `name` and a `number`, and its content.
+
+        >>> [(field.name, value) for field, value in tf.train.Int64List(value=[1, 2]).ListFields()]
+        [('value', [1, 2])]
+        """
+        fields = [self._by_number[number] for number in sorted(self._kept)]
+        found = [(field, field.get(self)) for field in fields]
+        several = (ManyValues, ManyMessages, MapField)
+        return [(f, value) for f, value in found if not isinstance(f, several) or len(value)]
+
+    def SetInParent(self) -> None:  # noqa: N802
+        """Makes the message a field of the one it was taken from, empty as it is."""
+        self._touch()
+
+    def DiscardUnknownFields(self) -> None:  # noqa: N802
+        """Forgets what was read of fields that nobody knows, in messages inside, too."""
+        self._unknown = b""
+        for field, value in self.ListFields():
+            if isinstance(field, OneMessage):
+                value.DiscardUnknownFields()
+            elif isinstance(field, ManyMessages):
+                for part in value:
+                    part.DiscardUnknownFields()
+            elif isinstance(value, MessageMap):
+                for key in value:
+                    value[key].DiscardUnknownFields()
 
     def WhichOneof(self, oneof_group: str) -> str | None:  # noqa: N802
         """Which field of a group is there.

@@ -53,6 +53,30 @@ class TensorProto(Message):
     )
 
 
+class VariantTensorDataProto(Message):
+    """A value of a kind that has a name: a ragged tensor, a row of something."""
+
+    FIELDS = (
+        one(1, "type_name", STRING),
+        one(2, "metadata", BYTES),
+        many(3, "tensors", TensorProto),
+    )
+
+
+class SnapshotMetadataRecord(Message):
+    """What a folder with a saved dataset holds: in which folder inside, how many of which types."""
+
+    FIELDS = (
+        one(1, "graph_hash", STRING),
+        one(2, "run_id", STRING),
+        one(3, "creation_timestamp", INT64),
+        one(4, "version", INT64),
+        many(5, "dtype", ENUM),
+        one(6, "num_elements", INT64),
+        one(1000, "finalized", BOOL),
+    )
+
+
 class Element(Message):
     """An element of a saved dataset, a form of Weft's own."""
 

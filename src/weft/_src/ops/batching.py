@@ -84,6 +84,13 @@ def first_only(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool
     return node.op(*inputs, **node.attrs)
 
 
+def cut_strings(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Parts of strings: places and lengths of one shape, which may be spread over the strings."""
+    ends = stacked[1] or stacked[2]
+    places = b.all_stacked(inputs[1:], stacked[1:]) if ends else inputs[1:]
+    return pointwise(b, node, [inputs[0], *places], [stacked[0], ends, ends])
+
+
 def shape_only(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
     """What depends on the shape of a row is the same for all."""
     return Whole(node.op(b.one_row(inputs[0]), **node.attrs))
@@ -303,8 +310,65 @@ def segments(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool])
     """Segments of every row have numbers of their own."""
     _alone(stacked, 0, 1)
     data, ids = b.all_stacked(inputs[:2], stacked[:2])
-    made = node.op(data, b.numbered_by_row(ids, inputs[2]), b.times_rows(inputs[2]))
+    numbers = b.numbered_by_row(ids, inputs[2])
+    made = node.op(data, numbers, b.times_rows(inputs[2]), **node.attrs)
     return b.unmerged(made, inputs[2])
+
+
+@inexact
+def same_segments(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Segments that all rows have in common: the rows are one more axis behind that of segments."""
+    _alone(stacked, 0)
+    order = (1, 0, *range(2, rank_of(node.inputs[0]) + 1))
+    return b.transpose(node.op(b.transpose(inputs[0], order), inputs[1], **node.attrs), order)
+
+
+def counted(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """How often numbers occur in rows; weights, if there are any, have the shape of the numbers."""
+    _alone(stacked, 0, 2)
+    x, size, weights = inputs
+    rank, sizes = rank_of(node.inputs[0]), node.inputs[2].spec.dims
+    if sizes is None or node.inputs[0].spec.dims == (0,) or not stacked[0]:
+        raise NotBatched
+    given = [x] if sizes == (0,) else b.all_stacked([x, weights], [True, stacked[2]])
+    if rank == 1:
+        return node.op(given[0], size, given[1] if given[1:] else weights, **node.attrs)
+    if rank == 0:
+        rows = [b.expand(part, 1) for part in given]
+        return node.op(rows[0], size, rows[1] if rows[1:] else weights, **node.attrs)
+    rows = [b.merged(part) for part in given]
+    made = node.op(rows[0], size, rows[1] if rows[1:] else weights, **node.attrs)
+    return b.unmerged(made, b.rows_in(x))
+
+
+def among_best(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Predictions and targets of all rows; how many are the best is the same for all."""
+    _alone(stacked, 0, 1)
+    made = b.all_stacked(inputs[:2], stacked[:2])
+    found = node.op(*[b.merged(x) for x in made], inputs[2], **node.attrs)
+    return b.unmerged(found, b.rows_in(made[0]))
+
+
+def put_along_axis(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Values at places along an axis of a tensor per row."""
+    _alone(stacked, 1, 2)
+    made = b.all_stacked(inputs[1:], stacked[1:])
+    return node.op(b.with_rows(inputs[0]), *made, axis=_moved(node.attrs["axis"]))
+
+
+def turned_sequences(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Sequences turned around up to a length: each of a batch has one, so rows are more of them."""
+    rank = rank_of(node.inputs[0])
+    batch, along = node.attrs["batch_axis"] % rank, node.attrs["seq_axis"] % rank
+    if not stacked[1]:
+        return node.op(*inputs, batch_axis=batch + 1, seq_axis=along + 1)
+    x, lengths = b.all_stacked(inputs, stacked)
+    rest = [axis + 1 for axis in range(rank) if axis != batch]
+    order = [0, batch + 1, *rest]
+    x = b.transpose(x, order)
+    made = node.op(b.merged(x), b.merged(lengths), batch_axis=0, seq_axis=rest.index(along + 1) + 1)
+    back = [order.index(axis) for axis in range(rank + 1)]
+    return b.transpose(b.unmerged(made, b.rows_in(x)), back)
 
 
 # --- linear algebra ------------------------------------------------------------------------------
@@ -314,6 +378,12 @@ def leading(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) 
     """The op takes any number of leading axes itself; its settings have no rows."""
     _alone(stacked, 0)
     return node.op(*inputs, **node.attrs)
+
+
+def eigenvalues(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:
+    """Eigenvalues of all rows, and their vectors; without these there is nothing, for all rows."""
+    values, vectors = node.op(*b.all_stacked(inputs, stacked), **node.attrs)
+    return values, vectors if node.attrs["compute_v"] else Whole(vectors)
 
 
 def systems(b: RowBatch, node: RowNode, inputs: list[Any], stacked: list[bool]) -> Any:

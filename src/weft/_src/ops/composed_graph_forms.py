@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.core.dtypes import DType, float32, int32, string
+from weft._src.core.dtypes import DType, float32, float64, int32, string
 from weft._src.ops.graph_forms import FormBody, NoForm, Written, cast, rank_of, windows
 
 Array = np.ndarray[Any, Any]
@@ -41,14 +41,18 @@ def _with_last(b: FormBody, x: Written, axes: Sequence[int], work: Callable[[Any
     return _transposed(b, work(_transposed(b, x, order)), np.argsort(order).tolist())
 
 
-def _times(b: FormBody, x: Written, matrix: Array, rank: int) -> Any:
-    """The product of the last axis with a constant matrix."""
+def _constant(b: FormBody, matrix: Array) -> Any:
+    """A matrix of the dtype of the result."""
     dtype = b.outputs[0].dtype
-    known = b.const(matrix.astype(dtype.numpy_dtype), dtype)
+    return b.const(matrix.astype(dtype.numpy_dtype), dtype)
+
+
+def _times(b: FormBody, x: Written, matrix: Any, rank: int) -> Any:
+    """The product of the last axis with a matrix."""
     if rank > 1:
-        return b.add("BatchMatMulV2", x, known)
+        return b.add("BatchMatMulV2", x, matrix)
     row = b.add("ExpandDims", x, b.const(0))
-    return b.add("Squeeze", b.add("BatchMatMulV2", row, known), squeeze_dims=[0])
+    return b.add("Squeeze", b.add("BatchMatMulV2", row, matrix), squeeze_dims=[0])
 
 
 # --- Fourier and cosine transforms ----------------------------------------------------------------
@@ -92,13 +96,57 @@ def inverse_real_fourier(b: FormBody, x: Written, length: Any, *, axis: int, nor
 
 
 def cosine(kernel: Callable[..., Array]) -> Any:
-    """A cosine transform: the product with its matrix, which the kernel makes of unit vectors."""
+    """A cosine transform: the product with its matrix, which the kernel makes of unit vectors.
+
+    If the size is not known, ops make the matrix.
+    """
 
     def form(b: FormBody, x: Written, **attrs: Any) -> Any:
-        size = _size(x, -1, "for the matrix of the transform")
-        return _times(b, x, kernel(np.eye(size), **attrs), rank_of(x))
+        dtype, rank = b.outputs[0].dtype, rank_of(x)
+        assert x.spec.dims is not None  # its rank is known
+        size = x.spec.dims[-1]
+        if isinstance(size, int):
+            return _times(b, x, _constant(b, kernel(np.eye(size), **attrs)), rank)
+        return _times(b, x, cast(b, _cosines(b, x, rank, **attrs), dtype), rank)
 
     return form
+
+
+def _cosines(b: FormBody, x: Written, rank: int, *, type: int, norm: str | None) -> Any:
+    """The matrix of a cosine transform: [n, k] is how much the number n counts for the result k."""
+    size = b.add("GatherV2", b.add("Shape", x), b.const(rank - 1), b.const(0))
+    places = cast(b, b.add("Range", b.const(0), size, b.const(1)), float64)
+    down, across = b.add("ExpandDims", places, b.const(1)), b.add("ExpandDims", places, b.const(0))
+    n = cast(b, size, float64)
+
+    def number(value: float) -> Any:
+        return b.const(np.float64(value), float64)
+
+    def odd(k: Any) -> Any:
+        return b.add("AddV2", b.add("Mul", number(2), k), number(1))
+
+    # The angle is pi times a product of these, divided by that.
+    left, right, parts = {
+        1: lambda: (down, across, b.add("Sub", n, number(1))),
+        2: lambda: (odd(down), across, b.add("Mul", number(2), n)),
+        3: lambda: (down, odd(across), b.add("Mul", number(2), n)),
+        4: lambda: (odd(down), odd(across), b.add("Mul", number(4), n)),
+    }[type]()
+    angle = b.add("RealDiv", b.add("Mul", left, right), parts)
+    matrix = b.add("Mul", number(2), b.add("Cos", b.add("Mul", number(np.pi), angle)))
+    if norm == "ortho":
+        scale = b.add("Rsqrt", b.add("Mul", number(2), n))
+        matrix = b.add("Mul", matrix, scale)
+    # The first number (of type 1 the last one, too) counts half, or by the root of that.
+    less = number(np.sqrt(0.5) if norm == "ortho" else 0.5)
+    if type in (2, 3) and (norm == "ortho" or type == 3):
+        first = b.add("Equal", across if type == 2 else down, number(0))
+        matrix = b.add("Mul", matrix, b.add("SelectV2", first, less, number(1)))
+    elif type == 1:
+        last = b.add("Equal", down, parts)
+        end = b.add("LogicalOr", b.add("Equal", down, number(0)), last)
+        matrix = b.add("Mul", matrix, b.add("SelectV2", end, less, number(1)))
+    return matrix
 
 
 def overlap_and_add(b: FormBody, x: Written, step: Any) -> Any:
@@ -167,7 +215,8 @@ def _by_matrix(
         matrix[start : start + len(inside), number] += inside
     # The result is of floats, whatever the numbers of the image are.
     rank, made = rank_of(x), b.outputs[0].dtype
-    return _with_last(b, x, [axis], lambda x: _times(b, cast(b, x, made), matrix, rank))
+    known = _constant(b, matrix)
+    return _with_last(b, x, [axis], lambda x: _times(b, cast(b, x, made), known, rank))
 
 
 class _Spec:
@@ -239,7 +288,8 @@ def depthwise(b: FormBody, x: Written, filters: Written, **attrs: Any) -> Any:
 def window_sum(b: FormBody, x: Written, *, radius: int) -> Any:
     """The sum of each channel and its neighbours, as the product with a band of ones."""
     channels = np.arange(_size(x, -1, "for the matrix of neighbours"))
-    return _times(b, x, np.abs(channels[:, None] - channels) <= radius, rank_of(x))
+    neighbours = np.abs(channels[:, None] - channels) <= radius
+    return _times(b, x, _constant(b, neighbours), rank_of(x))
 
 
 def fake_quantization(
@@ -281,3 +331,93 @@ def matrix_function(b: FormBody, x: Written) -> Any:
     if b.name == "MatrixExponential":
         raise NoForm("TensorFlow has no op for the exponential of a matrix any more")
     return b.add(b.name, x)
+
+
+def tridiagonal_eigen(b: FormBody, alpha: Written, beta: Written, *, compute_v: bool) -> Any:
+    """Eigenvalues of the matrix with these diagonals; only what is below counts."""
+    zero, all_of_it = b.const(np.zeros((), alpha.dtype.numpy_dtype), alpha.dtype), b.const(-1)
+    made = [
+        b.add("MatrixDiagV3", diagonal, b.const(k), all_of_it, all_of_it, zero)
+        for diagonal, k in ((alpha, 0), (beta, -1))
+    ]
+    values, vectors = b.add("SelfAdjointEigV2", b.add("AddV2", *made), compute_v=compute_v)
+    return [cast(b, values, b.outputs[0].dtype), vectors]
+
+
+def formatted(b: FormBody, *inputs: Any, bare: Sequence[int], **attrs: Any) -> Any:
+    """A text with values in it."""
+    if bare:
+        raise NoForm("texts of ragged tensors cannot be written")
+    return b.add(b.name, inputs, **attrs)
+
+
+def temporal_loss(
+    b: FormBody,
+    labels: Written,
+    logits: Written,
+    label_length: Written,
+    logit_length: Written,
+    *,
+    blank_index: int,
+) -> Any:
+    """CTC: TensorFlow's op takes sparse labels, and the last class is its blank."""
+    x = logits if logits.dtype in (float32, float64) else cast(b, logits, float32)
+    lengths, times = cast(b, label_length, int32), cast(b, logit_length, int32)
+    zero, one, two = (b.const(n) for n in range(3))
+    classes = b.add("GatherV2", b.add("Shape", x), two, zero)
+    blank, last = b.const(blank_index), b.add("Sub", classes, one)
+    if blank_index < 0:
+        blank = b.add("AddV2", classes, blank)
+    others = b.add("Range", zero, last, one)
+    behind = cast(b, b.add("GreaterEqual", others, blank), int32)
+    order = [b.add("AddV2", others, behind), b.add("ExpandDims", blank, zero)]
+    turned = b.add("GatherV2", x, b.add("ConcatV2", order, zero), two)
+    # Rows without labels, which TensorFlow's op refuses, get one, and are looked at alone.
+    padded = b.add("Pad", cast(b, labels, int32), b.const([[0, 0], [0, 1]]))
+    width = b.add("GatherV2", b.add("Shape", padded), one, zero)
+    columns = b.add("ExpandDims", b.add("Range", zero, width, one), zero)
+    rows = b.add("ExpandDims", lengths, one)
+    inside = b.add("Less", columns, rows)
+    numbers = b.add("Sub", padded, cast(b, b.add("Greater", padded, blank), int32))
+    places = b.add("Where", b.add("Less", columns, b.add("Maximum", rows, one)))
+    kept = b.add("GatherNd", b.add("SelectV2", inside, numbers, zero), places)
+    fits = b.add("LessEqual", _time_needed(b, padded, inside, columns, lengths), times)
+    loss, gradient = b.add(
+        "CTCLoss", turned, places, kept, times, ignore_longer_outputs_than_inputs=True
+    )
+    without, gradient_without = _without_labels(b, turned, times, last)
+    is_empty = b.add("Equal", lengths, zero)
+    never = b.const(np.array(np.inf, x.dtype.numpy_dtype), x.dtype)
+    # What does not fit into the time is left out by TensorFlow's op; here it is infinite.
+    loss = b.add("SelectV2", is_empty, without, b.add("SelectV2", fits, loss, never))
+    gradient = b.add("SelectV2", b.add("ExpandDims", fits, one), gradient, b.add("ZerosLike", x))
+    gradient = b.add("SelectV2", b.add("ExpandDims", is_empty, one), gradient_without, gradient)
+    every = b.add("Range", zero, classes, one)
+    moved = b.add("Sub", every, cast(b, b.add("Greater", every, blank), int32))
+    back = b.add("SelectV2", b.add("Equal", every, blank), last, moved)
+    gradient = b.add("GatherV2", gradient, back, two)
+    return [cast(b, part, logits.dtype) for part in (loss, gradient)]
+
+
+def _time_needed(b: FormBody, labels: Any, inside: Any, columns: Any, lengths: Any) -> Any:
+    """The labels of each row; between two that are the same there has to be a blank."""
+    before = b.add("Roll", labels, b.const([1]), b.const([1]))
+    later = b.add("LogicalAnd", inside, b.add("Greater", columns, b.const(0)))
+    repeated = cast(b, b.add("LogicalAnd", later, b.add("Equal", labels, before)), int32)
+    return b.add("AddV2", lengths, b.add("Sum", repeated, b.const([1])))
+
+
+def _without_labels(b: FormBody, x: Any, times: Any, blank: Any) -> tuple[Any, Any]:
+    """The loss of nothing but blanks, and its gradient."""
+    zero = b.const(np.zeros((), x.dtype.numpy_dtype), x.dtype)
+    scores = b.add("LogSoftmax", x)
+    steps = b.add("GatherV2", b.add("Shape", x), b.const(0), b.const(0))
+    numbers = b.add("ExpandDims", b.add("Range", b.const(0), steps, b.const(1)), b.const(1))
+    counts = b.add("Less", numbers, b.add("ExpandDims", times, b.const(0)))
+    of_blank = b.add("GatherV2", scores, blank, b.const(2))
+    loss = b.add("Neg", b.add("Sum", b.add("SelectV2", counts, of_blank, zero), b.const([0])))
+    classes = b.add("AddV2", blank, b.const(1))
+    unit = b.const(np.ones((), x.dtype.numpy_dtype), x.dtype)
+    wanted = b.add("OneHot", blank, classes, unit, zero)
+    gradient = b.add("Sub", b.add("Exp", scores), wanted)
+    return loss, b.add("SelectV2", b.add("ExpandDims", counts, b.const(2)), gradient, zero)

@@ -39,3 +39,11 @@ def stitch(b: FormBody, *indices_and_data: Any, num: int) -> Any:
     """DynamicStitch."""
     indices = [cast(b, x, int32) for x in indices_and_data[:num]]
     return b.add("DynamicStitch", indices, list(indices_and_data[num:]))
+
+
+def sums_of_repetitions(b: FormBody, g: Written, multiples: Written, shape: Written) -> Any:
+    """The gradient of tiling: each axis is cut into repetitions, which are added up."""
+    pairs = b.add("Pack", [cast(b, multiples, int32), cast(b, shape, int32)], axis=1)
+    cut = b.add("Reshape", pairs, b.const([-1]))
+    axes = b.add("Range", b.const(0), b.add("Size", cut), b.const(2))
+    return b.add("Sum", b.add("Reshape", g, cut), axes)

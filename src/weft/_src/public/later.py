@@ -18,7 +18,6 @@ LATER |= {
     "progress": "weft._src.data.core.telling",
     "load": "weft._src.saving.safetensors",
     "save": "weft._src.saving.safetensors",
-    "NoneTensorSpec": "weft._src.data.core.structure",
     "DeviceSpec": "weft._src.config.device_names",
     "OptionalSpec": "weft._src.data.core.optional",
     "nondifferentiable_batch_function": "weft._src.function.batch_function",

@@ -16,7 +16,7 @@ from weft._src.ops.sampling.bounded import between
 _PHILOX = Algorithm.PHILOX.value
 
 
-def _seed(seed: int, seed2: int) -> Any:
+def seed_of(seed: int, seed2: int) -> Any:
     """Two seeds as they are; none if both are 0."""
     return (int(seed), int(seed2)) if seed or seed2 else None
 
@@ -24,19 +24,19 @@ def _seed(seed: int, seed2: int) -> Any:
 def normal(
     shape: ShapeLike, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
-    return stateful.normal(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
+    return stateful.normal(shape, dtype=dtype, seed=seed_of(seed, seed2), name=name)
 
 
 def truncated_normal(
     shape: ShapeLike, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
-    return stateful.truncated_normal(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
+    return stateful.truncated_normal(shape, dtype=dtype, seed=seed_of(seed, seed2), name=name)
 
 
 def uniform(
     shape: Any, dtype: DTypeLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
-    return stateful.uniform(shape, dtype=dtype, seed=_seed(seed, seed2), name=name)
+    return stateful.uniform(shape, dtype=dtype, seed=seed_of(seed, seed2), name=name)
 
 
 def uniform_int(
@@ -48,11 +48,11 @@ def uniform_int(
     name: str | None = None,
 ) -> tf.Tensor:
     low = tf.convert_to_tensor(minval)
-    return stateful.uniform(shape, low, maxval, low.dtype, _seed(seed, seed2), name)
+    return stateful.uniform(shape, low, maxval, low.dtype, seed_of(seed, seed2), name)
 
 
 def shuffle(value: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None) -> tf.Tensor:
-    return stateful.shuffle(value, _seed(seed, seed2), name)
+    return stateful.shuffle(value, seed_of(seed, seed2), name)
 
 
 def multinomial(
@@ -63,7 +63,7 @@ def multinomial(
     output_dtype: DTypeLike = tf.int64,
     name: str | None = None,
 ) -> tf.Tensor:
-    return stateful.categorical(logits, num_samples, output_dtype, _seed(seed, seed2), name)
+    return stateful.categorical(logits, num_samples, output_dtype, seed_of(seed, seed2), name)
 
 
 def stateless_uniform_int(
@@ -195,7 +195,7 @@ def gamma(
     shape: ShapeLike, alpha: TensorLike, seed: int = 0, seed2: int = 0, name: str | None = None
 ) -> tf.Tensor:
     a = tf.convert_to_tensor(alpha)
-    return stateful.gamma(shape, a, None, a.dtype, _seed(seed, seed2), name)
+    return stateful.gamma(shape, a, None, a.dtype, seed_of(seed, seed2), name)
 
 
 def poisson(
@@ -206,7 +206,7 @@ def poisson(
     dtype: DTypeLike = tf.int64,
     name: str | None = None,
 ) -> tf.Tensor:
-    return stateful.poisson(shape, rate, dtype, _seed(seed, seed2), name)
+    return stateful.poisson(shape, rate, dtype, seed_of(seed, seed2), name)
 
 
 def stateless_gamma(
@@ -254,7 +254,7 @@ def stateful_with_bounds(
 ) -> tf.Tensor:
     """Parameters that are vectors have a number for each row of the result."""
     mean = tf.convert_to_tensor(means)
-    drawn = stateful.uniform(shape, dtype=mean.dtype, seed=_seed(seed, seed2))
+    drawn = stateful.uniform(shape, dtype=mean.dtype, seed=seed_of(seed, seed2))
     ones = [1] * (drawn.ndim - 1)
 
     def for_rows(x: TensorLike) -> tf.Tensor:

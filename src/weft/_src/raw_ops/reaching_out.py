@@ -31,6 +31,8 @@ _PRINTS = frozenset({"PrintV2", "Print"})
 
 
 _CACHES = frozenset({"CacheDataset", "CacheDatasetV2"})
+# What may read its weights from a file.
+_VOCABULARIES = frozenset({"FixedUnigramCandidateSampler"})
 
 
 def own_file(model: str, path: str) -> str | None:
@@ -47,10 +49,14 @@ def own_file(model: str, path: str) -> str | None:
 
 
 def check_files(op: str, arguments: dict[str, Any], model: str) -> None:
-    """A table is filled from files of the model only, and prints and caches go to no file."""
+    """A table is filled from files of the model only; other ops read and write no files."""
     stream = arguments.get("output_stream", "") if op in _PRINTS else ""
     if str(stream).startswith("file:"):
         raise UnsupportedError(f"A model wants to print into {stream}; allow_io=True lets it.")
+    if op in _VOCABULARIES and arguments.get("vocab_file"):
+        raise UnsupportedError(
+            f"A model wants to read {arguments['vocab_file']!r}; allow_io=True lets it."
+        )
     if op not in _TABLES_OF_FILES | _CACHES:
         return
     name = tf.get_static_value(arguments["filename"])

@@ -9,19 +9,16 @@ from weft._src.core.aliases import TensorLike
 from weft._src.ops.nn import ctc
 
 
-def _loss(op: str, inputs: Any, indices: Any, values: Any, lengths: Any, last: bool) -> Any:
+def _loss(inputs: Any, indices: Any, values: Any, lengths: Any, last: bool) -> Any:
     """The losses and their gradients; the blank is the last class, or the first one."""
     logits = tf.convert_to_tensor(inputs)
     times = tf.convert_to_tensor(lengths, dtype_hint=tf.int32)
-    classes = logits.shape[-1]
-    if classes is None:
-        raise tf.errors.ShapeError(f"{op}: the number of classes must be known.")
     batch = tf.shape(times, tf.int64)[0]
     places = tf.convert_to_tensor(indices, tf.int64)
     longest = tf.reduce_max(tf.concat([places[:, 1], [-1]], 0)) + 1
     labels = tf.SparseTensor(places, values, tf.stack([batch, longest]))
     rows, counts = ctc.dense_labels(labels)
-    blank = classes - 1 if last else 0
+    blank = -1 if last else 0
     return ctc.loss_op(rows, logits, counts, times, blank_index=blank)
 
 
@@ -46,7 +43,7 @@ def loss(
     name: str | None = None,
 ) -> tuple[tf.Tensor, ...]:
     given = (inputs, labels_indices, labels_values, sequence_length)
-    return _kept(_loss("CTCLoss", *given, last=True), ignore_longer_outputs_than_inputs)
+    return _kept(_loss(*given, last=True), ignore_longer_outputs_than_inputs)
 
 
 def loss_v2(
@@ -58,7 +55,7 @@ def loss_v2(
     name: str | None = None,
 ) -> tuple[tf.Tensor, ...]:
     given = (inputs, labels_indices, labels_values, sequence_length)
-    return _kept(_loss("CTCLossV2", *given, last=False), ignore_longer_outputs_than_inputs)
+    return _kept(_loss(*given, last=False), ignore_longer_outputs_than_inputs)
 
 
 def greedy_decoder(

@@ -178,6 +178,11 @@ class Body:
         maker = self._node.inputs[place].node
         return self.known.get(id(maker.inputs[0])) if maker.op.name == op else None
 
+    def constant(self, place: int) -> Any:
+        """The array that an input is known to be; None if it is computed."""
+        maker = self._node.inputs[place].node
+        return np.asarray(maker.attrs["value"]) if maker.is_const else None
+
     def list_dtype(self) -> DType:
         """The dtype of the elements of the list that the op makes: what others do with it."""
         found = _element_dtype(self.graph, self._node.outputs[0], set())

@@ -12,9 +12,9 @@ import numpy as np
 import weft as tf
 from weft._src import nest
 from weft._src.core.tensor import EagerTensor
-from weft._src.errors import DataLossError
+from weft._src.errors import DataLossError, SignatureError
+from weft._src.fileio.structured_values import value_of
 from weft._src.messages.message import Message
-from weft._src.saved_model.structures import value_of
 from weft._src.state.tracking import Trackable
 
 
@@ -253,7 +253,7 @@ class LoadedFunction(Trackable):
                 "functions. Give it an input_signature, or call it once, before saving."
             )
         shown = "\n".join([f"  {_shown(trace.takes)}" for trace in self._traces])
-        raise ValueError(
+        raise SignatureError(
             f"{self._name} was not saved for these arguments: {_shown(given)}. It was for:\n{shown}"
         )
 

@@ -16,6 +16,7 @@ from weft._src.errors import (
     UnsupportedError,
 )
 from weft._src.fileio.assets import Asset
+from weft._src.fileio.structured_values import dtype_of, shape_of, value_of
 from weft._src.messages.message import Message
 from weft._src.messages.saved_models import SavedModel
 from weft._src.raw_ops.reaching_out import own_file
@@ -23,7 +24,6 @@ from weft._src.saved_model import seals
 from weft._src.saved_model.functions import LoadedFunction, Parameters, Signature, Trace
 from weft._src.saved_model.importing import Library
 from weft._src.saved_model.nodes import attribute_value
-from weft._src.saved_model.structures import dtype_of, shape_of, value_of
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.object_graph import saved_objects, stored_parts
 from weft._src.saving.sorted_table import damaged

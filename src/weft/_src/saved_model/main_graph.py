@@ -14,6 +14,7 @@ import numpy as np
 
 import weft as tf
 from weft._src.core.specs import TensorSpec
+from weft._src.fileio.structured_values import sizes_of
 from weft._src.graph.tensor_proto import make_tensor_proto
 from weft._src.lookup.tables import Table
 from weft._src.messages.graphs import AttrValue, GraphDef, NodeDef, VersionDef
@@ -21,7 +22,6 @@ from weft._src.messages.saved_models import AssetFileDef, SaverDef, SignatureDef
 from weft._src.messages.tensors import shape_message
 from weft._src.raw_ops.signatures import signature_of
 from weft._src.saved_model.exporting import attribute
-from weft._src.saved_model.structures import sizes_of
 from weft._src.saved_model.tables import Creation
 
 PRODUCER = 1882  # the version of graphs that TensorFlow 2 began with

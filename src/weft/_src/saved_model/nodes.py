@@ -8,10 +8,10 @@ from typing import Any
 
 import weft as tf
 from weft._src.errors import DataLossError, ResourceExhaustedError
+from weft._src.fileio.structured_values import dtype_of, shape_of
 from weft._src.graph.tensor_proto import array_of
 from weft._src.messages.message import Message
 from weft._src.messages.tensors import TensorProto
-from weft._src.saved_model.structures import dtype_of, shape_of
 
 _MOST_FILLED = 2**27  # elements that need not be written one by one
 

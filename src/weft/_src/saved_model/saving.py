@@ -19,6 +19,7 @@ from weft._src.core.random_numbers.stream_state import RngCell
 from weft._src.errors import UnsupportedError
 from weft._src.fileio.assets import Asset
 from weft._src.fileio.paths import file_errors, path_text
+from weft._src.fileio.structured_values import message_of, sizes_of
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.lookup.tables import MutableTable, Table
 from weft._src.messages.checkpoints import ObjectReference
@@ -44,7 +45,6 @@ from weft._src.saved_model import seals
 from weft._src.saved_model.exporting import Functions
 from weft._src.saved_model.functions import LoadedFunction, Signature, Trace
 from weft._src.saved_model.main_graph import MainGraph
-from weft._src.saved_model.structures import message_of, sizes_of
 from weft._src.saved_model.tables import TableFunction, TableFunctions, handle_of
 from weft._src.saved_model.traces import (
     function_spec,

@@ -10,6 +10,7 @@ import weft as tf
 from weft._src import nest
 from weft._src.core.specs import TensorSpec, type_spec_from_value
 from weft._src.core.tensor import SymbolicTensor, Tensor
+from weft._src.fileio.structured_values import message_of
 from weft._src.function.concrete import ConcreteFunction
 from weft._src.function.methods import BoundFunction
 from weft._src.function.polymorphic import PolymorphicFunction
@@ -17,7 +18,6 @@ from weft._src.function.signature import P
 from weft._src.messages.structures import FunctionSpec
 from weft._src.saved_model.exporting import Body, Functions, Written
 from weft._src.saved_model.functions import Signature
-from weft._src.saved_model.structures import message_of
 
 
 class FullArgSpec(NamedTuple):

@@ -9,8 +9,9 @@ from typing import Any
 
 from weft._src.core import dtypes
 from weft._src.errors import DataLossError, NotFoundError
+from weft._src.fileio import structured_values
 from weft._src.raw_ops import reaching_out
-from weft._src.saved_model import loading, seals, structures
+from weft._src.saved_model import loading, seals
 from weft._src.saving.bundle import BundleReader
 from weft._src.saving.files import is_safetensors
 from weft._src.saving.safetensors import SafetensorsReader
@@ -113,7 +114,7 @@ def _model(path: str) -> Iterator[str]:
 
 
 def _type(tensor: Any) -> str:
-    shape = structures.shape_of(tensor.tensor_shape)
+    shape = structured_values.shape_of(tensor.tensor_shape)
     return f"{dtypes.as_dtype(int(tensor.dtype)).name} {shape}"
 
 

@@ -3,8 +3,9 @@
 They work eagerly, in functions and under tapes, like everything they are made of.
 """
 
-from weft._src.core.dtypes import (
+from numpy import (
     bool_,
+    bytes_ as string_,
     complex64,
     complex128,
     float16,
@@ -14,12 +15,12 @@ from weft._src.core.dtypes import (
     int16,
     int32,
     int64,
-    string as string_,
     uint8,
     uint16,
     uint32,
     uint64,
 )
+
 from weft._src.core.tensor import Tensor as ndarray
 from weft._src.experimental.numpy.arithmetic import (
     abs,

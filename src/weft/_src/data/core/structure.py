@@ -15,47 +15,11 @@ from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import SpecNest
 from weft._src.core.convert import convert_to_tensor
-from weft._src.core.specs import TensorSpec, TypeSpec
+from weft._src.core.specs import NoneTensorSpec, TensorSpec, TypeSpec
 from weft._src.core.tensor import EagerTensor, Tensor
 
 Values = tuple[Any, ...]  # one element: an array (or a NumPy scalar) for each tensor in it
 Packer = Callable[[Values], Any]
-
-
-class NoneTensorSpec(TypeSpec):
-    """The type of None in an element."""
-
-    __slots__ = ()
-
-    @property
-    def _component_specs(self) -> Any:
-        return ()
-
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether the other one is None, too.
-
-        Args:
-          spec_or_value: a value or a spec.
-
-        Returns:
-          A bool: whether it is None or a `NoneTensorSpec`.
-        """
-        return spec_or_value is None or isinstance(spec_or_value, NoneTensorSpec)
-
-    def _to_components(self, value: Any) -> Any:
-        return ()
-
-    def _from_components(self, components: Any) -> Any:
-        return None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NoneTensorSpec)
-
-    def __hash__(self) -> int:
-        return hash(NoneTensorSpec)
-
-    def __repr__(self) -> str:
-        return "NoneTensorSpec()"
 
 
 def is_structure(value: Any) -> bool:

@@ -6,15 +6,13 @@ import json
 import os
 import weakref
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft._src import nest
 from weft._src.core import dtypes
-from weft._src.core.aliases import SpecNest
-from weft._src.core.specs import TensorSpec
+from weft._src.core.specs import NoneTensorSpec, TensorSpec
 from weft._src.data.core.stage import UNKNOWN, Cursor, Run, Stage
-from weft._src.data.core.structure import NoneTensorSpec, Values, eager_tensor, sizes
+from weft._src.data.core.structure import Values, eager_tensor
 from weft._src.errors import DataLossError, InvalidArgumentError, ParseError
 from weft._src.fileio.paths import file_errors
 from weft._src.fileio.records import RecordReader, TFRecordOptions, TFRecordWriter
@@ -47,21 +45,32 @@ def parsed(data: bytes, specs: Sequence[TensorSpec], path: str) -> Values:
             f"{path}: elements of {len(specs)} tensors are expected, one has {len(values)}.",
         )
     for value, spec in zip(values, specs, strict=True):
-        found = dtypes.from_numpy(value.dtype)
-        if found is not spec.dtype or not spec.shape.is_compatible_with(value.shape):
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"{path}: {spec.words} is expected, {found.name} of shape {value.shape} is there.",
-            )
+        check_fits(value, spec, path)
     return values
+
+
+def check_fits(value: Any, spec: TensorSpec, path: str) -> None:
+    """InvalidArgumentError if an array of a file is not of the type expected."""
+    found = dtypes.from_numpy(value.dtype)
+    if found is not spec.dtype or not spec.shape.is_compatible_with(value.shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{path}: {spec.words} is expected, {found.name} of shape {value.shape} is there.",
+        )
 
 
 class ElementWriter:
     """Writes elements to a file beside, which takes its name when it is complete."""
 
-    def __init__(self, path: str, compression: str = "") -> None:
+    def __init__(
+        self,
+        path: str,
+        compression: str = "",
+        records: Callable[[Values], Sequence[bytes]] = lambda values: [serialized(values)],
+    ) -> None:
         self._path = path
+        self._records = records
         self._unfinished = f"{path}.{os.getpid()}.{id(self):x}.unfinished"
         with file_errors("Dataset", path):
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
@@ -71,7 +80,8 @@ class ElementWriter:
 
     def write(self, values: Values) -> None:
         """Adds an element."""
-        self._writer.write(serialized(values))
+        for record in self._records(values):
+            self._writer.write(record)
 
     def finish(self) -> None:
         """The file is complete."""
@@ -125,13 +135,18 @@ class FileCursor(Cursor):
             path = self._paths[self._file]
             if self._reader is None:
                 self._reader = RecordReader(path, self._compression)
-            record = self._reader.read()
-            if record is not None:
-                return parsed(record, self._specs, path)
+            element = self._element(self._reader, path)
+            if element is not None:
+                return element
             self._reader.close()
             self._reader = None
             self._file += 1
         raise StopIteration
+
+    def _element(self, reader: RecordReader, path: str) -> Values | None:
+        """The next element of a file; None at its end."""
+        record = reader.read()
+        return None if record is None else parsed(record, self._specs, path)
 
     def save(self) -> dict[str, Any]:
         return {"file": self._file, "position": self._reader.position if self._reader else 0}
@@ -153,29 +168,7 @@ class FileCursor(Cursor):
             self._reader = None
 
 
-# --- the type of elements as text ----------------------------------------------------------------
-
-
-def spec_to_json(spec: SpecNest, count: int) -> str:
-    """A nest of tensor specs, and how many elements there are, as text."""
-    return json.dumps({"element_spec": _described(spec), "count": count})
-
-
-def _described(spec: SpecNest) -> Any:
-    if isinstance(spec, TensorSpec):
-        return {"tensor": [spec.dtype.name, sizes(spec)]}
-    if isinstance(spec, NoneTensorSpec):
-        return {"none": True}
-    if isinstance(spec, dict):
-        return {"dict": [[key, _described(value)] for key, value in spec.items()]}
-    if isinstance(spec, tuple) and hasattr(spec, "_fields"):
-        parts = [_described(part) for part in spec]
-        return {"namedtuple": [type(spec).__name__, list(spec._fields), parts]}
-    if isinstance(spec, tuple):
-        return {"tuple": [_described(part) for part in spec]}
-    if nest.is_nested(spec):
-        return {"tuple": [_described(part) for part in nest.flatten(spec)]}
-    raise TypeError(f"Dataset.save: elements that hold {spec!r} cannot be saved.")
+# --- the type of elements as text, as Weft 0.1 saved datasets ------------------------------------
 
 
 def spec_from_json(data: bytes, path: str) -> tuple[Any, int]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +16,16 @@ from weft._src.core.tensor import EagerTensor
 from weft._src.data.core import structure, traced
 from weft._src.data.core.base import DatasetBase, DatasetSpec, make_dataset
 from weft._src.data.core.iterators import run_of
+from weft._src.data.core.stage import UNKNOWN, Stage
 from weft._src.data.core.traced import Call
+from weft._src.data.sources import saved_elements
 from weft._src.data.sources.in_memory import ListStage
-from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json, spec_to_json
+from weft._src.data.sources.saved_elements import SavedStage
+from weft._src.data.sources.storage import ElementWriter, FileStage, spec_from_json
 from weft._src.data.transforms.caching import kept
-from weft._src.errors import ArgumentError, NotFoundError, UnsupportedError
+from weft._src.errors import ArgumentError, DataLossError, NotFoundError, UnsupportedError
 from weft._src.fileio.paths import file_errors, path_text
+from weft._src.fileio.structured_values import message_of
 
 if TYPE_CHECKING:
     from weft._src.data.dataset import Dataset
@@ -36,7 +43,7 @@ class SavingMethods(DatasetBase):
         shard_func: Callable[..., Any] | None = None,
         checkpoint_args: Any = None,
     ) -> None:
-        """Writes all elements to a folder, from which `Dataset.load` reads them.
+        """Writes all elements to a folder, from which `Dataset.load` reads them, TensorFlow's, too.
 
         `shard_func` says, as an int64, which file an element goes to; there is one if it is left
         out.
@@ -65,9 +72,10 @@ class SavingMethods(DatasetBase):
             raise RuntimeError("Dataset.save works eagerly only, not in a function.")
         folder = path_text("Dataset.save", path)
         kind = _compression(compression)
-        spec_to_json(
-            self.element_spec, 0
-        )  # refuses what cannot be saved before anything is written
+        form = saved_elements.ElementForm(self.element_spec)
+        message_of(self.element_spec)  # refuses what cannot be saved before anything is written
+        started = time.time_ns()
+        run = str(started)
         count = 0
         shard = None if shard_func is None else _shard_call(shard_func, self.element_spec)
         writers: dict[int, ElementWriter] = {}
@@ -76,25 +84,25 @@ class SavingMethods(DatasetBase):
             for values in cursor:
                 number = 0 if shard is None else int(shard(values)[0])
                 if number not in writers:
-                    writers[number] = ElementWriter(_shard_path(folder, number, kind), kind)
+                    file = saved_elements.shard_file(os.path.join(folder, run), number)
+                    writers[number] = ElementWriter(file, kind, form.records)
                 writers[number].write(values)
                 count += 1
         except BaseException:
             for writer in writers.values():
                 writer.abandon()
+            shutil.rmtree(os.path.join(folder, run), ignore_errors=True)
             raise
         finally:
             cursor.close()
-        with file_errors("Dataset.save", folder):
-            os.makedirs(folder, exist_ok=True)
-            for old in _shards(folder):
-                os.remove(old)
         for writer in writers.values():
             writer.finish()
-        with file_errors("Dataset.save", folder), open(
-            os.path.join(folder, _SPEC), "w", encoding="utf-8"
-        ) as file:  # fmt: skip
-            file.write(spec_to_json(self.element_spec, count))
+        with file_errors("Dataset.save", folder):
+            os.makedirs(folder, exist_ok=True)
+            old = _files_of_older(folder)
+            saved_elements.describe(folder, run, self.element_spec, count, started // 1000)
+            for left in old:
+                shutil.rmtree(left) if os.path.isdir(left) else os.remove(left)
 
     @staticmethod
     def load(
@@ -104,7 +112,7 @@ class SavingMethods(DatasetBase):
         reader_func: Callable[..., Any] | None = None,
         wait: bool = False,  # noqa: ARG004 - accepted: save has written everything when it returns
     ) -> Dataset:
-        """The dataset that `save` wrote to a folder.
+        """The dataset that `save`, here or in TensorFlow, wrote to a folder.
 
         `reader_func` makes the dataset out of a dataset of the files' datasets; one after the
         other if it is left out.
@@ -112,7 +120,7 @@ class SavingMethods(DatasetBase):
         Args:
           path: the folder.
           element_spec: the specs of the elements, which must fit the saved ones; None takes those.
-          compression: checked only; the files say how they are compressed.
+          compression: checked only; the files say how they are compressed. "SNAPPY" is read, too.
           reader_func: a function from a dataset of datasets to a dataset; None is one after the
             other.
           wait: accepted for compatibility; `save` has written everything when it returns.
@@ -122,8 +130,8 @@ class SavingMethods(DatasetBase):
 
         Raises:
           tf.errors.NotFoundError: if there is no saved dataset in the folder.
-          ValueError: if `element_spec` does not fit, or the compression is none of None, "AUTO" and
-            "GZIP".
+          ValueError: if `element_spec` does not fit, or the compression is none of None, "AUTO",
+            "GZIP" and "SNAPPY".
           TypeError: if `reader_func` does not return a dataset.
 
         >>> import tempfile
@@ -133,11 +141,14 @@ class SavingMethods(DatasetBase):
         {'a': TensorSpec(shape=(), dtype=tf.int32, name=None)}
         """
         folder = path_text("Dataset.load", path)
-        if not os.path.exists(os.path.join(folder, _SPEC)):
+        run = ""
+        if os.path.exists(os.path.join(folder, saved_elements.METADATA)):
+            spec, run, count = saved_elements.described(folder, element_spec)
+        elif os.path.exists(path := os.path.join(folder, _SPEC)):
+            with file_errors("Dataset.load", path), open(path, "rb") as file:
+                spec, count = spec_from_json(file.read(), path)
+        else:
             raise NotFoundError(None, None, f"Dataset.load: there is no saved dataset in {folder}.")
-        path = os.path.join(folder, _SPEC)
-        with file_errors("Dataset.load", path), open(path, "rb") as file:
-            spec, count = spec_from_json(file.read(), path)
         if element_spec is not None:
             if not structure.is_compatible(element_spec, spec):
                 raise ValueError(
@@ -145,13 +156,13 @@ class SavingMethods(DatasetBase):
                     f"{spec!r}."
                 )
             spec = element_spec
-        specs = structure.flat_specs(spec)
-        _compression(compression)
-        paths = _shards(folder)
-        kind = "GZIP" if paths and paths[0].endswith(".gz") else ""
+        if compression != "SNAPPY":
+            _compression(compression)
+        files = saved_elements.shards(run) if run else [[path] for path in _shards(folder)]
         if reader_func is None:
-            return make_dataset(EagerTensor(FileStage(paths, specs, kind, count)), spec)
-        shards = [(FileStage([path], specs, kind),) for path in paths]
+            every = [path for shard in files for path in shard]
+            return make_dataset(EagerTensor(_stage(every, spec, bool(run), count)), spec)
+        shards = [(_stage(paths, spec, bool(run)),) for paths in files]
         made = reader_func(make_dataset(EagerTensor(ListStage(shards)), DatasetSpec(spec)))
         if not isinstance(made, DatasetBase.dataset_class):
             raise TypeError(f"Dataset.load: reader_func must return a dataset, got {made!r}.")
@@ -212,8 +223,22 @@ def _compression(value: Any) -> str:
     return "GZIP"
 
 
-def _shard_path(folder: str, number: int, compression: str) -> str:
-    return os.path.join(folder, f"shard_{number:08d}.tfrecord{'.gz' if compression else ''}")
+def _stage(paths: list[str], spec: SpecNest, of_run: bool, count: int = UNKNOWN) -> Stage:
+    """The elements in files: in TensorFlow's form, or that of Weft 0.1."""
+    if of_run:
+        return SavedStage(paths, saved_elements.ElementForm(spec), count)
+    kind = "GZIP" if paths and paths[0].endswith(".gz") else ""
+    return FileStage(paths, structure.flat_specs(spec), kind, count)
+
+
+def _files_of_older(folder: str) -> list[str]:
+    """What a dataset that is replaced leaves behind."""
+    found = [*_shards(folder), os.path.join(folder, _SPEC)]
+    if os.path.exists(os.path.join(folder, saved_elements.METADATA)):
+        # One that cannot be read is replaced, too; what belonged to it is not known.
+        with contextlib.suppress(DataLossError, UnsupportedError):
+            found.append(saved_elements.run_of(folder))
+    return [path for path in found if os.path.exists(path)]
 
 
 def _shards(folder: str) -> list[str]:

@@ -13,7 +13,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import graph_forms, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining
 from weft._src.ops.registry import NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -181,6 +181,7 @@ reverse_sequence_op: Op = define_op(
     vjp=lambda ctx, g: (reverse_sequence_op(g, ctx.inputs[1], **ctx.attrs), None),
     fresh=True,
     graphdef=graph_forms.as_op("ReverseSequence", seq_axis="seq_dim", batch_axis="batch_dim"),
+    batch=batching.turned_sequences,
 )
 
 

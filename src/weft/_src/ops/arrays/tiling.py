@@ -16,7 +16,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import KERNEL, Lowered
 from weft._src.errors import ShapeError
-from weft._src.ops import batching, graph_forms, rules, static
+from weft._src.ops import batching, graph_forms, rules, shape_graph_forms, static
 from weft._src.ops.arrays import joining, ranges, shape as shapes, source
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic
@@ -124,6 +124,7 @@ tile_grad_op: Op = define_op(
     fresh=True,
     trusts_kernel=True,
     batch=batching.padded_back,
+    graphdef=shape_graph_forms.sums_of_repetitions,
 )
 
 

@@ -68,4 +68,5 @@ put_along_op: Op = define_op(
     ),
     trusts_kernel=True,
     fresh=True,
+    batch=batching.put_along_axis,
 )

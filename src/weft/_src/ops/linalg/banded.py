@@ -20,7 +20,7 @@ from weft._src.core.shapes import Dims
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError, UnsupportedError
-from weft._src.ops import batching, rules, static
+from weft._src.ops import batching, composed_graph_forms, rules, static
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import casting, comparison, complex_parts, guarded
@@ -250,6 +250,8 @@ eigh_op: Op = define_op(
     vjp=_eigh_vjp,
     outputs=2,
     fresh=True,
+    graphdef=composed_graph_forms.tridiagonal_eigen,
+    batch=batching.eigenvalues,
 )
 
 

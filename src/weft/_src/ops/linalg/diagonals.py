@@ -8,7 +8,7 @@ for those below.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import adopt, convert_to_tensor
@@ -17,12 +17,13 @@ from weft._src.core.native_rules import Special
 from weft._src.core.operator_inputs import takes_operators
 from weft._src.core.shapes import Dim, Size
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import Array, Tensor
+from weft._src.core.tensor import Array, SymbolicTensor, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.arrays import fill
 from weft._src.ops.contexts import VjpContext
+from weft._src.ops.linalg import computed_diagonals
 from weft._src.ops.reduce import sums
 from weft._src.ops.registry import Op, args, define_op
 
@@ -39,6 +40,13 @@ def _band(op: str, k: TensorLike, align: str) -> dict[str, Any]:
     if align not in _ALIGNMENTS:
         raise ValueError(f"{op}: align must be one of {', '.join(_ALIGNMENTS)}, got {align!r}.")
     return {"lower": lower, "upper": upper, "align": align}
+
+
+def _is_computed(k: TensorLike) -> TypeGuard[SymbolicTensor]:
+    """Whether the number of one diagonal is known only when the graph runs."""
+    if not isinstance(k, SymbolicTensor) or k.spec.rank != 0:
+        return False
+    return static.static_value(k) is None
 
 
 def _length(rows: Any, columns: Any, k: int) -> Any:
@@ -164,6 +172,8 @@ def diag_part(
            [1, 5]], dtype=int32)
     """
     x = convert_to_tensor(input)
+    if _is_computed(k):
+        return computed_diagonals.diag_part(x, k)
     band = _band("diag_part", k, align)
     return diag_part_op(x, _padding(x, padding_value), **band, name=name)
 
@@ -299,14 +309,13 @@ def diag(
            [0, 2]], dtype=int32)
     """
     x = convert_to_tensor(diagonal)
-    return diag_op(
-        x,
-        _padding(x, padding_value),
-        **_band("diag", k, align),
-        num_rows=static.static_ints("diag", num_rows, "num_rows"),
-        num_cols=static.static_ints("diag", num_cols, "num_cols"),
-        name=name,
-    )
+    padding = _padding(x, padding_value)
+    rows = static.static_ints("diag", num_rows, "num_rows")
+    columns = static.static_ints("diag", num_cols, "num_cols")
+    if _is_computed(k):
+        return computed_diagonals.diag(x, k, rows, columns, padding)
+    band = _band("diag", k, align)
+    return diag_op(x, padding, **band, num_rows=rows, num_cols=columns, name=name)
 
 
 # --- replacing diagonals -----------------------------------------------------------------------
@@ -386,7 +395,10 @@ def set_diag(
            [3, 9]], dtype=int32)
     """
     x = convert_to_tensor(input)
-    return set_diag_op(x, adopt(diagonal, x.dtype), **_band("set_diag", k, align), name=name)
+    new = adopt(diagonal, x.dtype)
+    if _is_computed(k):
+        return computed_diagonals.set_diag(x, new, k)
+    return set_diag_op(x, new, **_band("set_diag", k, align), name=name)
 
 
 # --- bands -------------------------------------------------------------------------------------

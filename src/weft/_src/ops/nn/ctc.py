@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import FailedPreconditionError, InvalidArgumentError, UnsupportedError
-from weft._src.ops import rules, static
+from weft._src.ops import composed_graph_forms, rules, static
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.indexing import scattering
@@ -192,6 +192,7 @@ loss_op: Op = define_op(
     vjp=_loss_vjp,
     outputs=2,
     fresh=True,
+    graphdef=composed_graph_forms.temporal_loss,
 )
 
 

@@ -25,6 +25,7 @@ from weft._src.ops.elementwise import arithmetic, casting, division
 from weft._src.ops.indexing import gathering
 from weft._src.ops.reduce import extrema, order, sums
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.sampling import graph_forms
 from weft._src.ops.sampling.draws import STATE
 from weft._src.ops.sampling.streams import next_state
 
@@ -72,6 +73,7 @@ sequence_op = define_op(
     xla=NO_XLA,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=graph_forms.pooling_sequence,
 )
 
 

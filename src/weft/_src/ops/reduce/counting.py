@@ -15,7 +15,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
-from weft._src.ops import rules, static
+from weft._src.ops import batching, rules, static
 from weft._src.ops.arrays import fill, joining, shape as shapes, shape_checks
 from weft._src.ops.elementwise import arithmetic, casting, clipping, unary
 from weft._src.ops.host.requiring import require
@@ -77,6 +77,7 @@ bincount_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
     ragged="bincount",
+    batch=batching.counted,
 )
 
 

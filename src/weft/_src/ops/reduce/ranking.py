@@ -11,7 +11,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.reduce import logic, order
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
@@ -49,6 +49,7 @@ in_top_k_op = define_op(
     xla=Lowered("in_top_k"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    batch=batching.among_best,
 )
 
 

@@ -17,7 +17,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
 from weft._src.errors import DTypeError, ShapeError
-from weft._src.ops import graph_forms, rules
+from weft._src.ops import batching, graph_forms, rules
 from weft._src.ops.arrays import joining
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, Op, args, define_op
 
@@ -94,6 +94,7 @@ def _define_bound(name: str, side: str) -> Op:
         trusts_kernel=True,
         fresh=True,
         graphdef=graph_forms.bounds,
+        batch=batching.systems,
     )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.arrays import fill
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import guarded
@@ -85,6 +85,7 @@ def _define_sorted(
         xla=DATA_SHAPED,
         vjp=vjp,
         fresh=True,
+        batch=batching.same_segments,
     )
 
 

@@ -21,6 +21,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules, static
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.sampling import graph_forms
 from weft._src.ops.sampling.draws import STATE
 from weft._src.ops.sampling.streams import next_state
 
@@ -174,6 +175,7 @@ candidates_op = define_op(
     vjp=NOT_DIFFERENTIABLE,
     outputs=3,
     fresh=True,
+    graphdef=graph_forms.candidates,
 )
 
 

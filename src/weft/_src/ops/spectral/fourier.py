@@ -324,6 +324,7 @@ irfft_op: Op = define_op(
     vjp=_irfft_vjp,
     fresh=True,
     graphdef=composed_graph_forms.inverse_real_fourier,
+    batch=batching.inexact(batching.along_axis),
 )
 
 

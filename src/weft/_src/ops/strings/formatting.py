@@ -11,7 +11,7 @@ from weft._src.core.dtypes import DATA, string
 from weft._src.core.growing import GrowingList
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
-from weft._src.ops import static
+from weft._src.ops import composed_graph_forms, static
 from weft._src.ops.host.formatting import as_bytes, format_exactly
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.ragged.text import as_text
@@ -45,6 +45,7 @@ format_op = define_op(
     xla=STRINGS,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    graphdef=composed_graph_forms.formatted,
 )
 
 

@@ -223,6 +223,7 @@ unsorted_segment_join_op = define_op(
     native=NO_NATIVE,
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,
+    batch=batching.segments,
 )
 
 

@@ -12,7 +12,7 @@ from weft._src.core.dtypes import INDEX, STRING, int32
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
-from weft._src.ops import rules
+from weft._src.ops import batching, rules
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
 from weft._src.ops.strings import in_bulk, packed
@@ -262,6 +262,7 @@ substr_op = define_op(
     trusts_kernel=True,
     fresh=True,
     ragged="elementwise",
+    batch=batching.cut_strings,
 )
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 ROWS = """
+AllCandidateSampler: raw.candidates.all_of_them(true_classes num_true num_sampled unique seed=0 seed2=0)
+FixedUnigramCandidateSampler: raw.candidates.fixed_unigram(true_classes num_true num_sampled unique range_max vocab_file='' distortion=1.0 num_reserved_ids=0 num_shards=1 shard=0 unigrams=() seed=0 seed2=0)
+LogUniformCandidateSampler: raw.candidates.log_uniform(true_classes num_true num_sampled unique range_max seed=0 seed2=0)
 Multinomial: raw.drawing.multinomial(logits num_samples seed=0 seed2=0 output_dtype=tf.int64)
 NonDeterministicInts: raw.drawing.unforeseeable(shape dtype=tf.int64)
 ParameterizedTruncatedNormal: raw.drawing.stateful_with_bounds(shape means stdevs minvals maxvals seed=0 seed2=0)
@@ -42,4 +45,5 @@ StatelessShuffle: raw.drawing.shuffle_from_state(value key counter alg)
 StatelessTruncatedNormal: random.stateless_truncated_normal(shape seed dtype=tf.float32)
 StatelessTruncatedNormalV2: raw.drawing.truncated_from_state(shape key counter alg dtype=tf.float32)
 TruncatedNormal: raw.drawing.truncated_normal(shape dtype seed=0 seed2=0)
+UniformCandidateSampler: raw.candidates.uniform(true_classes num_true num_sampled unique range_max seed=0 seed2=0)
 """  # noqa: E501

@@ -1,4 +1,4 @@
-"""Nested values as SavedModels write them: what functions take and give."""
+"""Nested values as TensorFlow's files hold them: what functions take and give, elements' types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import weft as tf
+from weft._src.core import dtypes
+from weft._src.core.dtypes import DType
+from weft._src.core.shapes import TensorShape
+from weft._src.core.specs import NoneTensorSpec, TensorSpec, TypeSpec
 from weft._src.errors import ParseError, UnsupportedError
 from weft._src.messages.message import Message
 from weft._src.messages.structures import (
@@ -21,23 +24,28 @@ from weft._src.messages.structures import (
     TypeSpecProto,
 )
 from weft._src.messages.tensors import shape_message
+from weft._src.ops.control.tensor_array import TensorArraySpec
+from weft._src.ops.indexing.indexed_slices import IndexedSlicesSpec
+from weft._src.ops.ragged.spec import RaggedTensorSpec
+from weft._src.ops.sparse.tensor import SparseTensorSpec
 
 # The numbers of classes in a TypeSpecProto.
 _SPARSE, _SLICES, _RAGGED, _ARRAY, _DATASET, _ITERATOR, _OPTIONAL = 1, 2, 3, 4, 5, 6, 7
-_VARIABLE, _NON_TENSOR = 9, 12
+_VARIABLE, _REGISTERED = 9, 12
+_NONE = "tf.NoneTensorSpec"  # the name that None in an element is registered by
 
 
 def shape_of(message: Message) -> Any:
     """A shape, whose unknown sizes are -1."""
     if message.unknown_rank:
-        return tf.TensorShape(None)
-    return tf.TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
+        return TensorShape(None)
+    return TensorShape([None if dim.size < 0 else dim.size for dim in message.dim])
 
 
-def dtype_of(number: int) -> tf.DType:
+def dtype_of(number: int) -> DType:
     """The dtype with a number; ParseError if none has it."""
     try:
-        return tf.as_dtype(number)
+        return dtypes.as_dtype(number)
     except TypeError:
         raise ParseError(f"It has the dtype number {number}, which no tensor has.") from None
 
@@ -70,7 +78,7 @@ def _value_of(message: Message) -> Any:
             *[_value_of(pair.value) for pair in found.values]
         )
     if kind in ("tensor_spec_value", "bounded_tensor_spec_value"):
-        return tf.TensorSpec(shape_of(found.shape), dtype_of(found.dtype), found.name or None)
+        return TensorSpec(shape_of(found.shape), dtype_of(found.dtype), found.name or None)
     if kind == "tensor_shape_value":
         return shape_of(found)
     if kind == "tensor_dtype_value":
@@ -84,18 +92,19 @@ def _type_spec(message: Message) -> Any:
     state = _value_of(message.type_state)
     number = message.type_spec_class
     if number == _SPARSE:
-        return tf.SparseTensorSpec(*state)
+        return SparseTensorSpec(*state)
     if number == _RAGGED:
-        return tf.RaggedTensorSpec(*state[:4])
+        return RaggedTensorSpec(*state[:4])
     if number == _SLICES:
-        return tf.IndexedSlicesSpec(*state[:2])
+        return IndexedSlicesSpec(*state[:2])
     if number == _ARRAY:
-        return tf.TensorArraySpec(*state)
+        return TensorArraySpec(*state)
     if number == _VARIABLE:
-        return tf.TensorSpec(state[0], state[1])
+        return TensorSpec(state[0], state[1])
+    if number == _REGISTERED and message.type_spec_class_name == _NONE:
+        return NoneTensorSpec()
     raise UnsupportedError(
-        f"This SavedModel has a function that takes or gives a {message.type_spec_class_name!r}, "
-        "which Weft does not know."
+        f"It has values of the type {message.type_spec_class_name!r}, which Weft does not know."
     )
 
 
@@ -108,18 +117,18 @@ def message_of(value: Any) -> StructuredValue:
     """A value as a StructuredValue; TypeError if there is no form for it."""
     if value is None:
         return StructuredValue(none_value=NoneValue())
-    if isinstance(value, tf.TensorSpec):
+    if isinstance(value, TensorSpec):
         spec = TensorSpecProto(
             name=value.name or "",
             shape=shape_message(sizes_of(value.shape)),
             dtype=value.dtype.as_datatype_enum,
         )
         return StructuredValue(tensor_spec_value=spec)
-    if isinstance(value, tf.TypeSpec):
+    if isinstance(value, TypeSpec):
         return StructuredValue(type_spec_value=_spec_message(value))
-    if isinstance(value, tf.TensorShape):
+    if isinstance(value, TensorShape):
         return StructuredValue(tensor_shape_value=shape_message(sizes_of(value)))
-    if isinstance(value, tf.DType):
+    if isinstance(value, DType):
         return StructuredValue(tensor_dtype_value=value.as_datatype_enum)
     if isinstance(value, (tuple, list, dict)):
         return _container_message(value)
@@ -159,12 +168,16 @@ def _container_message(value: Any) -> StructuredValue:
 
 def _spec_message(spec: Any) -> TypeSpecProto:
     state: tuple[Any, ...]
-    if isinstance(spec, tf.SparseTensorSpec):
+    if isinstance(spec, SparseTensorSpec):
         number, state, parts = _SPARSE, (spec.shape, spec.dtype), 3
-    elif isinstance(spec, tf.RaggedTensorSpec):
+    elif isinstance(spec, RaggedTensorSpec):
         number = _RAGGED
         state = (spec.shape, spec.dtype, spec.ragged_rank, spec.row_splits_dtype)
         parts = spec.ragged_rank + 1
+    elif isinstance(spec, NoneTensorSpec):
+        return TypeSpecProto(
+            type_spec_class=_REGISTERED, type_state=message_of(()), type_spec_class_name=_NONE
+        )
     else:
         raise TypeError(
             f"A SavedModel has no form for {type(spec).__qualname__}. Take and return the tensors "
