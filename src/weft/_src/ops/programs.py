@@ -1,0 +1,43 @@
+"""Functions made of many ops, which eager calls run as one program.
+
+An eager op costs a few microseconds beside its work, and goes over its arrays alone. A function of
+thirty ops that is called again and again is better made a graph, as `tf.function` would: the
+execution layer does that (`install_program_runner`), unless somebody wants to see the ops
+themselves, a tape for example.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from weft._src.core.context import state
+from weft._src.core.flags import flags
+from weft._src.core.tensor import EagerTensor, Tensor
+
+Program = Callable[..., Tensor]
+
+# Set by the execution layer: how to run a function on eager tensors.
+_runners: list[Callable[[Program, tuple[Any, ...]], Tensor]] = []
+
+
+def install_program_runner(run: Callable[[Program, tuple[Any, ...]], Tensor]) -> None:
+    """The execution layer says how functions of many ops are run."""
+    _runners[:] = [run]
+
+
+def as_program(function: Program) -> Program:
+    """A function of tensors alone that gives one tensor, written with ops that have no effects."""
+
+    @functools.wraps(function)
+    def call(*tensors: Tensor) -> Tensor:
+        # With determinism asked for, the tier must not depend on what else was computed.
+        if state.mode or flags.execution not in ("auto", "native") or flags.deterministic:
+            return function(*tensors)
+        for x in tensors:
+            if type(x) is not EagerTensor:
+                return function(*tensors)
+        return _runners[0](function, tensors)
+
+    return call
