@@ -57,9 +57,7 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 def _new_plan(function: Program, values: list[Any]) -> TieredPlan:
     specs = [
-        TensorSpec.of(
-            dtypes.from_numpy(v.dtype), (*[Dim() for _ in v.shape[:-1]], *v.shape[-1:])
-        )
+        TensorSpec.of(dtypes.from_numpy(v.dtype), (*[Dim() for _ in v.shape[:-1]], *v.shape[-1:]))
         for v in values
     ]
     return TieredPlan(trace(function, specs))
