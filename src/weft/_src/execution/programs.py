@@ -1,7 +1,6 @@
 """Eager calls of functions made of many ops (`ops/programs.py`): graphs, after some calls.
 
-A program is made for dtypes, ranks and the size of the last axis, which is that of channels; what
-it is compiled for beyond that is the plan's business.
+A program is made for dtypes and ranks; what it is compiled for beyond that is the plan's business.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from weft._src.core import dtypes
 from weft._src.core.flags import flags
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
-from weft._src.core.tensor import EagerTensor, Tensor
+from weft._src.core.tensor import EagerTensor
+from weft._src.errors import OpError
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.tracing import trace
 from weft._src.ops.dispatch import as_value
@@ -27,16 +27,22 @@ _plans: dict[Any, TieredPlan] = {}
 _calls: dict[Any, int] = {}  # of programs that have no plan
 
 
-def run_program(function: Program, tensors: tuple[Any, ...]) -> Tensor:
-    """The result of a function for eager tensors."""
+def run_program(function: Program, tensors: tuple[Any, ...]) -> Any:
+    """The results of a function for eager tensors."""
     values = [x._value for x in tensors]
-    key = (function, *[(v.dtype, v.ndim, v.shape[-1:]) for v in values])
+    key = (function, *[(v.dtype, v.ndim) for v in values])
     plan = _plans.get(key)
     if plan is None:
         if not _is_worth_a_plan(key):
             return function(*tensors)
         plan = _plans[key] = _new_plan(function, values)
-    return EagerTensor(as_value(plan.run(*values)[0]))
+    try:
+        outputs = plan.run(*values)
+    except OpError:
+        return function(*tensors)  # which says what is wrong in the words of its ops
+    if len(outputs) == 1:
+        return EagerTensor(as_value(outputs[0]))
+    return tuple([EagerTensor(as_value(value)) for value in outputs])
 
 
 def _is_worth_a_plan(key: Any) -> bool:
@@ -57,7 +63,6 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 def _new_plan(function: Program, values: list[Any]) -> TieredPlan:
     specs = [
-        TensorSpec.of(dtypes.from_numpy(v.dtype), (*[Dim() for _ in v.shape[:-1]], *v.shape[-1:]))
-        for v in values
+        TensorSpec.of(dtypes.from_numpy(v.dtype), tuple([Dim() for _ in v.shape])) for v in values
     ]
     return TieredPlan(trace(function, specs))

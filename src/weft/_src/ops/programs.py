@@ -16,22 +16,26 @@ from weft._src.core.context import state
 from weft._src.core.flags import flags
 from weft._src.core.tensor import EagerTensor, Tensor
 
-Program = Callable[..., Tensor]
+Program = Callable[..., Any]
 
 # Set by the execution layer: how to run a function on eager tensors.
-_runners: list[Callable[[Program, tuple[Any, ...]], Tensor]] = []
+_runners: list[Callable[[Program, tuple[Any, ...]], Any]] = []
 
 
-def install_program_runner(run: Callable[[Program, tuple[Any, ...]], Tensor]) -> None:
+def install_program_runner(run: Callable[[Program, tuple[Any, ...]], Any]) -> None:
     """The execution layer says how functions of many ops are run."""
     _runners[:] = [run]
 
 
 def as_program(function: Program) -> Program:
-    """A function of tensors alone that gives one tensor, written with ops that have no effects."""
+    """A function of tensors alone that gives a tensor or a tuple of several.
+
+    It is written with ops that have no effects: a call that fails is made again, op by op, so that
+    errors are the same.
+    """
 
     @functools.wraps(function)
-    def call(*tensors: Tensor) -> Tensor:
+    def call(*tensors: Tensor) -> Any:
         # With determinism asked for, the tier must not depend on what else was computed.
         if state.mode or flags.execution not in ("auto", "native") or flags.deterministic:
             return function(*tensors)

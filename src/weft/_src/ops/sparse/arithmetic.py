@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
@@ -17,6 +19,7 @@ from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shap
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, scattering
+from weft._src.ops.programs import as_program
 from weft._src.ops.reduce import (
     products,
     segments as sorted_segments,
@@ -156,8 +159,7 @@ def reduce_sum(
     >>> tf.sparse.reduce_sum(sp, axis=1).numpy()
     array([11,  0,  7], dtype=int32)
     """
-    total = segments.unsorted_segment_sum
-    return _reduce("sparse.reduce_sum", total, sp_input, axis, keepdims, output_is_sparse)
+    return _reduce("sparse.reduce_sum", _sums, sp_input, axis, keepdims, output_is_sparse)
 
 
 def reduce_max(
@@ -188,18 +190,41 @@ def reduce_max(
     >>> tf.sparse.reduce_max(sp, axis=1).numpy()
     array([-5,  0,  7], dtype=int32)
     """
+    return _reduce("sparse.reduce_max", _maxima, sp_input, axis, keepdims, output_is_sparse)
 
-    def largest(values: Tensor, ids: Tensor, count: Tensor) -> Tensor:
-        held = segments.unsorted_segment_sum(fill.ones_like(ids), ids, count)
-        found = segments.unsorted_segment_max(values, ids, count)
-        return selection.where(held > 0, found, fill.zeros([], values.dtype))
 
-    return _reduce("sparse.reduce_max", largest, sp_input, axis, keepdims, output_is_sparse)
+class _Reduction:
+    """How elements at the same place are combined, and programs that do so along axes."""
+
+    def __init__(self, combine: Callable[..., Tensor]) -> None:
+        self.combine = combine
+
+        @as_program
+        def along_all_but_one(indices: Tensor, values: Tensor, shape: Tensor, axis: Tensor) -> Any:
+            ids, count = gathering.gather(indices, axis, axis=1), gathering.gather(shape, axis)
+            return combine(values, ids, count)
+
+        @as_program
+        def along_axes(indices: Tensor, values: Tensor, shape: Tensor) -> Any:
+            count = products.reduce_prod(shape)
+            flat = combine(values, places.from_indices(indices, shape), count)
+            return shapes.reshape(flat, shape)
+
+        self.along_all_but_one, self.along_axes = along_all_but_one, along_axes
+
+
+def _largest(values: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+    held = segments.unsorted_segment_sum(fill.ones_like(ids), ids, count)
+    found = segments.unsorted_segment_max(values, ids, count)
+    return selection.where(held > 0, found, fill.zeros([], values.dtype))
+
+
+_sums, _maxima = _Reduction(segments.unsorted_segment_sum), _Reduction(_largest)
 
 
 def _reduce(
     op: str,
-    combine: Callable[..., Tensor],
+    reduction: _Reduction,
     sp_input: Any,
     axis: Any,
     keepdims: Any,
@@ -213,17 +238,17 @@ def _reduce(
     kept = [i for i in range(rank) if i not in axes or keepdims]
     # An axis that is kept with size one has only the index 0.
     mask = [0 if i in axes else 1 for i in kept]
-    columns = convert_to_tensor(kept, dtype=int64)
+    if len(kept) == 1 and not keepdims and not is_sparse:
+        axis = convert_to_tensor(np.array(kept[0]))
+        return reduction.along_all_but_one(sp.indices, sp.values, sp.dense_shape, axis)
+    columns = convert_to_tensor(np.array(kept, np.int64))
     shape = gathering.gather(sp.dense_shape, columns)
     indices = gathering.gather(sp.indices, columns, axis=1)
     if keepdims:
         shape, indices = shape * mask + [1 - m for m in mask], indices * mask
-    part = SparseTensor._of(indices, sp.values, shape)
     if is_sparse:
-        return places.merged(part, combine)
-    count = products.reduce_prod(shape)
-    flat = combine(part.values, places.from_indices(indices, shape), count)
-    return shapes.reshape(flat, shape)
+        return places.merged(SparseTensor._of(indices, sp.values, shape), reduction.combine)
+    return reduction.along_axes(indices, sp.values, shape)
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
