@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.core import dtypes
+from weft._src.fileio import tensors
 
 T = tf.train
 IO = tf.io
@@ -357,3 +359,15 @@ def test_features_of_any_length_are_sparse() -> None:
         assert (one.values.numpy().tolist(), one.dense_shape.numpy().tolist()) == ([4, 1, 5], [3])
     (batch,) = tf.data.Dataset.from_tensors(examples).map(lambda x: IO.parse_example(x, features))
     assert tf.sparse.to_dense(batch["n"]).numpy().tolist() == [[3, 1, 0], [0, 0, 0], [4, 1, 5]]
+
+
+@pytest.mark.parametrize("dtype", sorted(d.name for d in dtypes.DATA if d.name != "string"))
+def test_serialized_tensors_are_the_messages_they_stand_for(dtype: str) -> None:
+    numbers = tf.cast(tf.reshape(tf.range(12), [3, 4]), "int32").numpy()
+    made = numbers.astype(tf.as_dtype(dtype).as_numpy_dtype)
+    for array in (made, made[:, ::2], made.T, made[1, 1], made[:0]):
+        array = np.asarray(array)
+        message = tensors.to_message(array)
+        found = tensors._serialize_kernel(np, array).item()
+        assert found == message.SerializeToString()
+        assert tf.io.serialize_tensor(tf.constant(array)).numpy() == found

@@ -21,6 +21,7 @@ from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.fileio.streams import WINDOW_BITS, compression_name
 from weft._src.graph.tensor_proto import array_of, proto_of
 from weft._src.messages.tensors import TensorProto
+from weft._src.messages.wire import varint
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
 from weft._src.ops.strings import packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
@@ -35,14 +36,29 @@ def to_message(array: Array) -> TensorProto:
     found = dtypes.from_numpy(array.dtype)
     if found is string:
         return proto_of(found, array.shape, string_val=array.reshape(-1).tolist())
+    return proto_of(found, array.shape, tensor_content=_little(array).tobytes())
+
+
+def _little(array: Array) -> Array:
+    """The numbers as they stand in messages."""
     numbers = dtypes.plain(array)
     little = numbers.dtype.newbyteorder("<") if numbers.dtype.kind in "iufc" else numbers.dtype
-    content = numbers.astype(little, copy=False).tobytes()
-    return proto_of(found, array.shape, tensor_content=content)
+    return numbers.astype(little, copy=False)
+
+
+# What stands in front of the length and the bytes of the field that holds numbers, the last one.
+_CONTENT = TensorProto(tensor_content=b"-").SerializeToString()[:-2]
 
 
 def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
-    return np.array(to_message(np.asarray(tensor)).SerializeToString(), object)
+    array = np.asarray(tensor)
+    found = dtypes.from_numpy(array.dtype)
+    if found is string or not array.size:
+        return np.array(to_message(array).SerializeToString(), object)
+    # What `to_message` makes, without copies of the numbers for each message around them.
+    head = proto_of(found, array.shape).SerializeToString()
+    content = np.ascontiguousarray(_little(array)).reshape(-1).view(np.uint8)
+    return np.array(b"".join([head, _CONTENT, varint(content.size), content.data]), object)
 
 
 serialize_tensor_op = define_op(

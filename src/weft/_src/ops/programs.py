@@ -1,9 +1,10 @@
-"""Functions made of many ops, which eager calls run as one program.
+"""Functions made of many ops, which eager calls run as one program or by NumPy itself.
 
 An eager op costs a few microseconds beside its work, and goes over its arrays alone. A function of
 thirty ops that is called again and again is better made a graph, as `tf.function` would: the
 execution layer does that (`install_program_runner`), unless somebody wants to see the ops
-themselves, a tape for example.
+themselves, a tape for example. What NumPy does better in another way, on arrays that are there,
+has a kernel (`with_kernel`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,29 @@ _runners: list[Callable[[Program, tuple[Any, ...]], Any]] = []
 def install_program_runner(run: Callable[[Program, tuple[Any, ...]], Any]) -> None:
     """The execution layer says how functions of many ops are run."""
     _runners[:] = [run]
+
+
+def with_kernel(kernel: Callable[..., Any]) -> Callable[[Program], Program]:
+    """A function of tensors that is done by a kernel on arrays where nobody watches.
+
+    The kernel gives the same arrays, or `NotImplemented` for what is left to the ops.
+    """
+
+    def decorate(function: Program) -> Program:
+        @functools.wraps(function)
+        def call(*tensors: Tensor) -> Any:
+            if state.mode or not all([type(x) is EagerTensor for x in tensors]):
+                return function(*tensors)
+            found = kernel(*[x._value for x in tensors])
+            if found is NotImplemented:
+                return function(*tensors)
+            if type(found) is tuple:
+                return tuple([EagerTensor(value) for value in found])
+            return EagerTensor(found)
+
+        return call
+
+    return decorate
 
 
 def as_program(function: Program) -> Program:
