@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
@@ -182,14 +186,22 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
 # --- mean --------------------------------------------------------------------------------------
 
 
-def _counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Array:
+def _counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Any:
     """How many elements of the image each window holds: the border does not count."""
-    shape = (1, *where.sizes, 1)
-    padded = where.pad(xp, xp.ones(shape, dtype))
-    out = xp.zeros((1, *where.outputs, 1), dtype)
-    for _, at in where.positions():
-        out += padded[(slice(None), *at)]
-    return xp.maximum(out, dtype.type(1))
+    if not any(map(any, where.paddings)):
+        return dtype.type(max(math.prod(where.window), 1))
+    out = _counts_along(where, 0)
+    for axis in range(1, len(where.sizes)):
+        out = out[..., None] * _counts_along(where, axis)
+    return xp.maximum(out, 1)[None, ..., None].astype(dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _counts_along(where: Geometry, axis: int) -> Array:
+    """The same for one axis alone; a window is a product of such."""
+    first = np.arange(where.outputs[axis]) * where.strides[axis] - where.paddings[axis][0]
+    places = first[:, None] + np.arange(where.window[axis]) * where.dilations[axis]
+    return np.count_nonzero((places >= 0) & (places < where.sizes[axis]), axis=1)
 
 
 def _define_mean(name: str, op: str, n: int) -> Op:
