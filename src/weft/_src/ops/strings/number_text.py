@@ -193,7 +193,7 @@ def _number_in(s: bytes, dtype: DType) -> float:
 def _to_number_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Array:
     x = as_array(x)
     if 1 < x.size < packed.WORTH_PACKING:
-        found = _plain_numbers(x.reshape(-1).tolist(), out_type)
+        found = plain_numbers(x.reshape(-1).tolist(), out_type)
         if found is not None:
             return found.reshape(x.shape)
     if packed.pays(x.size):
@@ -202,7 +202,7 @@ def _to_number_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Array:
     return xp.array(values, out_type.numpy_dtype).reshape(x.shape)
 
 
-def _plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
+def plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
     """The numbers that a few strings spell; None if one has other letters, or is none of those."""
     # Python reads more than TensorFlow does: white space, names, and digits in groups.
     text = b",".join(strings)
