@@ -375,7 +375,18 @@ def test_serialized_tensors_are_the_messages_they_stand_for(dtype: str) -> None:
         assert tf.io.serialize_tensor(tf.constant(array)).numpy() == found
 
 
-LINES = ["1,2.5,x", "-3,1e3,", "4,,y", ',0.5,"q,r"', "5, 7,z", "x,1,1", "1,1", "", "6,nan,NA", "7,.5,w"]
+LINES = [
+    "1,2.5,x",
+    "-3,1e3,",
+    "4,,y",
+    ',0.5,"q,r"',
+    "5, 7,z",
+    "x,1,1",
+    "1,1",
+    "",
+    "6,nan,NA",
+    "7,.5,w",
+]
 
 
 @pytest.mark.parametrize("options", [{}, {"na_value": "NA"}, {"use_quote_delim": False}])

@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from weft._src.core.context import state
+from weft._src.core.context import quiet_context, state
 from weft._src.core.flags import flags
 from weft._src.core.tensor import EagerTensor, Tensor
 
@@ -39,7 +39,7 @@ def with_kernel(kernel: Callable[..., Any]) -> Callable[[Program], Program]:
         def call(*tensors: Tensor) -> Any:
             if state.mode or not all([type(x) is EagerTensor for x in tensors]):
                 return function(*tensors)
-            found = kernel(*[x._value for x in tensors])
+            found = quiet_context().run(kernel, *[x._value for x in tensors])
             if found is NotImplemented:
                 return function(*tensors)
             if type(found) is tuple:

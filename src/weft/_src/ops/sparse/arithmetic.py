@@ -19,14 +19,14 @@ from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shap
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, scattering
-from weft._src.ops.programs import as_program
+from weft._src.ops.programs import as_program, with_kernel
 from weft._src.ops.reduce import (
     products,
     segments as sorted_segments,
     unsorted_segments as segments,
 )
 from weft._src.ops.reduce.sums import reduction_axes
-from weft._src.ops.sparse import dense, places, reshaping
+from weft._src.ops.sparse import dense, place_arrays, places, reshaping
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 
@@ -60,20 +60,35 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         return scattering.tensor_scatter_nd_add(whole, a.indices, a.values)
     if not isinstance(a, SparseTensor):
         return add(b, a)
-    every = _joined("sparse.add", a, b)
-    joined = places.summed(every)
+    _check_shapes("sparse.add", a, b)
     if isinstance(threshold, (int, float)) and threshold == 0:
-        return joined
+        made = _added(a.indices, a.values, b.indices, b.values, a.dense_shape)
+        return SparseTensor._of(*made, a.dense_shape)
+    every = _joined(a, b)
+    joined = places.summed(every)
     least = convert_to_tensor(threshold, dtype_hint=joined.dtype.real_dtype)
     terms = places.summed(every.with_values(fill.ones_like(every.values, dtype=int32)))
     kept = comparison.logical_or(unary.abs(joined.values) >= least, terms.values < 2)
     return reshaping.retain(joined, kept)
 
 
-def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
-    """The elements of both, those of a first."""
+@with_kernel(place_arrays.added)
+def _added(
+    a: Tensor, of_a: Tensor, b: Tensor, of_b: Tensor, shape: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The indices and values of a sum, from those of its terms."""
+    pair = SparseTensor._of(a, of_a, shape), SparseTensor._of(b, of_b, shape)
+    made = places.summed(_joined(*pair))
+    return made.indices, made.values
+
+
+def _check_shapes(op: str, a: SparseTensor, b: SparseTensor) -> None:
     text = f"{op}: both sparse tensors must have the same shape"
     require(comparison.equal, [a.dense_shape, b.dense_shape], text, ("dense_shape", "dense_shape"))
+
+
+def _joined(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """The elements of both, those of a first."""
     return SparseTensor._of(
         joining.concat([a.indices, b.indices], 0),
         joining.concat([a.values, b.values], 0),
@@ -84,8 +99,9 @@ def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
 def _elementwise(op: str, function: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
     """A function of two sparse tensors wherever one of them has an element, 0 for the other."""
     a, b = sparse(op, sp_a, "sp_a"), sparse(op, sp_b, "sp_b")
-    of_a = _joined(op, a, b.with_values(fill.zeros_like(b.values)))
-    of_b = _joined(op, a.with_values(fill.zeros_like(a.values)), b)
+    _check_shapes(op, a, b)
+    of_a = _joined(a, b.with_values(fill.zeros_like(b.values)))
+    of_b = _joined(a.with_values(fill.zeros_like(a.values)), b)
     total_a, total_b = places.summed(of_a), places.summed(of_b)
     return total_a.with_values(function(total_a.values, total_b.values))
 
