@@ -22,7 +22,7 @@ def elements(shape: tuple[int, ...], count: int, dtype: Any) -> tuple[np.ndarray
     indices = np.stack(np.unravel_index(flat, shape), 1).astype(np.int64).reshape(-1, len(shape))
     values = (RNG.normal(size=len(flat)) * 100).astype(dtype)
     if np.dtype(dtype).kind in "fc" and len(flat) > 6:
-        values[RNG.permutation(len(flat))[:6]] = [-0.0, 0.0, np.nan, np.inf, -np.inf, 1e30]
+        values[RNG.permutation(len(flat))[:6]] = [-0.0, 0.0, np.nan, np.inf, -np.inf, 1e4]
     return indices, values
 
 

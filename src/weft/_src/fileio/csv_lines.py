@@ -156,7 +156,7 @@ def _columns_of_few(
     """The columns of plain lines without gaps, as vectors; None for what is to be looked at."""
     if not lines or b"" in lines:
         return None
-    if form.quotes and any([b'"' in line for line in lines]):
+    if form.quotes and any(b'"' in line for line in lines):
         return None
     rows = [line.split(form.delimiter) for line in lines]
     count = len(rows[0])
