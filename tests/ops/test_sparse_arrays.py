@@ -101,3 +101,13 @@ def test_gradients_go_through_the_ops() -> None:
         )
         y = tf.reduce_sum(made.values**2)
     np.testing.assert_array_equal(tape.gradient(y, x), [2.0, 12.0])
+
+
+@pytest.mark.parametrize("shape", [(2**40, 2**40, 7), (5,), (3, 2**62, 2, 2), (0, 4), ()])
+def test_places_of_any_shape(shape: tuple[int, ...]) -> None:
+    """Also where int64 does not hold them, which nobody has checked."""
+    indices = RNG.integers(0, 2**62, (9, len(shape)))
+    sizes = np.array(shape, np.int64)
+    wanted = places.from_indices(tf.constant(indices), tf.constant(sizes))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(place_arrays.places_of(indices, sizes), wanted)

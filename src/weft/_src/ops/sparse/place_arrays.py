@@ -12,13 +12,19 @@ import numpy as np
 from weft._src.core.tensor import Array
 
 
+_LOW64 = 2**64 - 1
+
+
 def places_of(indices: Array, shape: Array) -> Array | None:
     """The place of each row of indices in row-major order; None if they do not fit together."""
     if indices.ndim != 2 or shape.shape != indices.shape[1:]:
         return None
-    strides = np.ones(len(shape), np.int64)
-    np.cumprod(shape[:0:-1], out=strides[1:])
-    out: Array = np.dot(indices, strides[::-1])
+    out, stride = np.zeros(len(indices), np.int64), 1
+    for axis in range(len(shape) - 1, -1, -1):
+        column = indices[:, axis]
+        out += column if stride == 1 else column * np.int64(stride)
+        stride = stride * int(shape[axis]) & _LOW64  # as products of int64 are
+        stride -= stride >> 63 << 64
     return out
 
 
