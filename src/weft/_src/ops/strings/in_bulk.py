@@ -112,6 +112,28 @@ def joined(columns: list[Array | bytes], count: int) -> Array:
     return unpack(Packed(out, starts, total), (count,))
 
 
+def neighbours(strings: Array, splits: Array, width: int, separator: bytes) -> tuple[Array, Array]:
+    """So many strings next to each other within a row, joined; and the splits of these.
+
+    `splits` are known to be valid. All strings stand in one run of bytes with separators between
+    them, so what is wanted are pieces of it.
+    """
+    packed = pack(strings)
+    room = packed.sizes + len(separator)
+    places = np.cumsum(room) - room
+    run = np.empty(int(room.sum()), np.uint8)
+    move(packed, places, run)
+    behind = places + packed.sizes
+    for i, letter in enumerate(separator):
+        run[behind + i] = letter
+    counts = np.maximum(np.diff(splits) - (width - 1), 0)
+    ends = np.zeros(len(splits), splits.dtype)
+    np.cumsum(counts, out=ends[1:])
+    first = np.repeat(splits[:-1] - ends[:-1], counts) + np.arange(int(ends[-1]))
+    begin = places[first]
+    return unpack(Packed(run, begin, behind[first + (width - 1)] - begin), first.shape), ends
+
+
 # --- numbers -------------------------------------------------------------------------------------
 
 _EXACT = 2**53  # float64 holds every whole number up to that, and these powers of ten
@@ -133,3 +155,26 @@ def decimal_numbers(pieces: Packed, is_integer: bool) -> tuple[Array, Array]:
     if zero.any():  # which may be a negative one
         found[zero] = np.where(pieces.data[pieces.starts[zero]] == ord("-"), -0.0, 0.0)
     return found, exact
+
+
+def in_decimals(integers: Array) -> Array:
+    """The strings that spell integers: digits from the last to the first, of all at once."""
+    is_negative = integers < 0
+    left = integers.astype(np.uint64)  # what negative ones become modulo 2**64
+    left[is_negative] = 0 - left[is_negative]
+    largest = int(left.max(initial=0))
+    width = len(str(largest))
+    sizes = np.ones(len(left), np.int64)
+    for digits in range(1, width):
+        sizes += left >= 10**digits
+    if largest < 2**32:
+        left = left.astype(np.uint32)
+    text = np.empty((len(left), width + 1), np.uint8)
+    for column in range(width, 0, -1):
+        rest = left // 10
+        text[:, column] = left - rest * 10 + ord("0")
+        left = rest
+    begin = np.arange(len(left)) * (width + 1) + (width + 1) - sizes
+    flat = text.reshape(-1)
+    flat[begin[is_negative] - 1] = ord("-")
+    return unpack(Packed(flat, begin - is_negative, sizes + is_negative), integers.shape)

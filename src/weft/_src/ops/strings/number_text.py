@@ -51,6 +51,8 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
         texts = [b"(%b,%b)" % pair for pair in zip(real, imag, strict=True)]
         return xp.as_strings(texts, x.shape)
     flat = x.reshape(-1)
+    if form == "%d" and x.dtype.kind in "iu" and packed.pays(x.size, costly=False):
+        return in_bulk.in_decimals(flat).reshape(x.shape)
     values = flat.tolist() if x.dtype.kind in "iu" else flat.astype(np.float64).tolist()
     return xp.as_strings(_formatted(values, form), x.shape)
 
