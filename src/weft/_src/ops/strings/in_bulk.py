@@ -34,7 +34,10 @@ def before(marks: Array) -> Array:
 def translated(strings: Array, table: bytes) -> Array:
     """The strings with every byte looked up in a table."""
     packed = pack(strings)
-    text = packed.data.tobytes().translate(table)
+    before_it = packed.data.tobytes()
+    text = before_it.translate(table)
+    if text == before_it:
+        return strings.copy()  # of the same bytes objects
     return unpack(packed._replace(data=np.frombuffer(text, np.uint8)), strings.shape)
 
 
@@ -48,7 +51,7 @@ def stripped(strings: Array) -> Array:
             at_front = some & _SPACE[data[np.where(some, begin, 0)]]
             at_back = some & ~at_front & _SPACE[data[np.where(some, end - 1, 0)]]
             if not (at_front | at_back).any():
-                return unpack(Packed(data, begin, end - begin), strings.shape)
+                return _shortened(strings, Packed(data, begin, end - begin), sizes)
             begin += at_front
             end -= at_back
     is_solid = ~_SPACE[data]
@@ -58,7 +61,18 @@ def stripped(strings: Array) -> Array:
     some = first < behind
     begin[some], end[some] = solid[first[some]], solid[behind[some] - 1] + 1
     size = np.where(some, end - begin, 0)
-    return unpack(Packed(data, begin, size), strings.shape)
+    return _shortened(strings, Packed(data, begin, size), sizes)
+
+
+def _shortened(strings: Array, pieces: Packed, sizes: Array) -> Array:
+    """Pieces of strings, which had these sizes; those that are whole are the same objects."""
+    changed = np.flatnonzero(pieces.sizes != sizes)
+    if 2 * len(changed) > len(sizes):
+        return unpack(pieces, strings.shape)
+    out = strings.copy()
+    some = Packed(pieces.data, pieces.starts[changed], pieces.sizes[changed])
+    out.reshape(-1)[changed] = unpack(some, changed.shape)
+    return out
 
 
 def words(strings: Packed) -> tuple[Packed, Array]:
