@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, xp
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
@@ -168,9 +168,9 @@ def _columns_of_few(
         fields = [row[column.place] for row in rows]
         if b"" in fields or form.na_value in fields:
             return None
+        found: Array | None
         if column.dtype is string:
-            found: Array | None = np.empty(len(fields), object)
-            found[:] = fields
+            found = xp.as_strings(fields, (len(fields),))
         else:
             found = plain_numbers(fields, column.dtype)
         if found is None:

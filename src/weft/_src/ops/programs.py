@@ -36,7 +36,7 @@ def with_kernel(kernel: Callable[..., Any]) -> Callable[[Program], Program]:
 
     def decorate(function: Program) -> Program:
         @functools.wraps(function)
-        def call(*tensors: Tensor) -> Any:
+        def call(*tensors: Any) -> Any:
             if state.mode:
                 return function(*tensors)
             for x in tensors:

@@ -62,8 +62,8 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         return add(b, a)
     _check_shapes("sparse.add", a, b)
     if isinstance(threshold, (int, float)) and threshold == 0:
-        made = _added(a.indices, a.values, b.indices, b.values, a.dense_shape)
-        return SparseTensor._of(*made, a.dense_shape)
+        indices, values = _added(a.indices, a.values, b.indices, b.values, a.dense_shape)
+        return SparseTensor._of(indices, values, a.dense_shape)
     every = _joined(a, b)
     joined = places.summed(every)
     least = convert_to_tensor(threshold, dtype_hint=joined.dtype.real_dtype)

@@ -11,7 +11,6 @@ import numpy as np
 
 from weft._src.core.tensor import Array
 
-
 _LOW64 = 2**64 - 1
 
 

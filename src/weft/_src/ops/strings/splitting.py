@@ -206,9 +206,10 @@ def _ngrams_kernel(
     pad_width: int,
     preserve_short_sequences: bool,
 ) -> tuple[Array, Array]:
-    if len(ngram_widths) == 1 and (pad_width == 0 or ngram_widths[0] == 1):
-        if not preserve_short_sequences and _are_rows(splits, len(data)) and packed.pays(len(data)):
-            return in_bulk.neighbours(data, splits, ngram_widths[0], separator.encode())
+    width = ngram_widths[0] if len(ngram_widths) == 1 and not preserve_short_sequences else 0
+    is_bare = width == 1 or (width > 1 and pad_width == 0)
+    if is_bare and _are_rows(splits, len(data)) and packed.pays(len(data)):
+        return in_bulk.neighbours(data, splits, width, separator.encode())
     tokens, ends = data.tolist(), splits.tolist()
     if ends and (ends[0] != 0 or ends[-1] != len(tokens) or ends != sorted(ends)):
         raise InvalidArgumentError(
