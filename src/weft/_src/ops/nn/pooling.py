@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import math
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace, TensorLike, WindowLike
 from weft._src.core.convert import convert_to_tensor
@@ -186,24 +182,6 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
 # --- mean --------------------------------------------------------------------------------------
 
 
-def _counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Any:
-    """How many elements of the image each window holds: the border does not count."""
-    if not any(map(any, where.paddings)):
-        return dtype.type(max(math.prod(where.window), 1))
-    out = _counts_along(where, 0)
-    for axis in range(1, len(where.sizes)):
-        out = out[..., None] * _counts_along(where, axis)
-    return xp.maximum(out, 1)[None, ..., None].astype(dtype)
-
-
-@functools.lru_cache(maxsize=64)
-def _counts_along(where: Geometry, axis: int) -> Array:
-    """The same for one axis alone; a window is a product of such."""
-    first = np.arange(where.outputs[axis]) * where.strides[axis] - where.paddings[axis][0]
-    places = first[:, None] + np.arange(where.window[axis]) * where.dilations[axis]
-    return np.count_nonzero((places >= 0) & (places < where.sizes[axis]), axis=1)
-
-
 def _define_mean(name: str, op: str, n: int) -> Op:
     """Mean pooling over n spatial axes, and the op of its gradient."""
 
@@ -215,7 +193,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         out = xp.zeros((x.shape[0], *where.outputs, x.shape[-1]), x.dtype)
         for _, at in where.positions():
             out += padded[(slice(None), *at)]
-        out /= _counts(xp, where, out.dtype)
+        out /= windows.counts(xp, where, out.dtype)
         return channels_back(xp, out.astype(dtype, copy=False), attrs["channels_first"])
 
     pooled = _infer(op, n)
@@ -233,7 +211,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         where = Geometry.of(op, sizes, attrs["ksize"], attrs["strides"], ones, attrs["padding"])
         _check_pooled(op, where, (batch, channels), g)
         out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
-        share = g / _counts(xp, where, g.dtype)
+        share = g / windows.counts(xp, where, g.dtype)
         for _, at in where.positions():
             out[(slice(None), *at)] += share
         return channels_back(xp, out[where.inside()].astype(dtype, copy=False), first)
