@@ -125,3 +125,44 @@ def test_old_programs_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
             tf.image.rgb_to_hsv(tf.constant(x))
     assert len(programs._plans) == 2
     assert len(programs._calls) <= 2
+
+
+SPARSE = {
+    "product": lambda sp: tf.sparse.sparse_dense_matmul(sp, tf.constant(RIGHT)),
+    "adjoint": lambda sp: tf.sparse.sparse_dense_matmul(sp, tf.constant(LEFT), adjoint_a=True),
+    "sum along rows": lambda sp: tf.sparse.reduce_sum(sp, 1),
+    "sum along columns": lambda sp: tf.sparse.reduce_sum(sp, 0),
+    "sum": tf.sparse.reduce_sum,
+    "kept": lambda sp: tf.sparse.reduce_sum(sp, 1, keepdims=True),
+    "largest": lambda sp: tf.sparse.reduce_max(sp, 1),
+}
+RIGHT = RNG.normal(size=(7, 3)).astype(np.float32)
+LEFT = RNG.normal(size=(5, 2)).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("tier", ["auto", "native"])
+def test_sparse_programs_and_their_errors(
+    name: str, tier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more and less elements, none, and elements that lie outside."""
+    monkeypatch.setattr(programs, "_CALLS_BEFORE", 0)
+    places = np.stack(np.unravel_index(RNG.permutation(35)[:12], (5, 7)), 1)
+    values = RNG.normal(size=12).astype(np.float32)
+    values[:3] = [np.nan, np.inf, -np.inf]
+    outside = np.array([[0, 0], [5, 1], [1, 9], [-1, 0], [2, -3]])
+    for indices, numbers in (
+        *[(places[:n], values[:n]) for n in (12, 7, 1, 0)],
+        *[(outside[[0, i]], values[3:5]) for i in range(1, 5)],
+    ):
+        sp = tf.SparseTensor(indices.reshape(-1, 2), numbers, [5, 7])
+        found: list[Any] = []
+        for execution in ("numpy", tier, tier):
+            monkeypatch.setattr(tf.config, "execution", execution)
+            try:
+                found.append(SPARSE[name](sp).numpy().tolist())
+            except tf.errors.InvalidArgumentError as error:
+                found.append(str(error))
+        assert str(found[1]) == str(found[0])  # NaN is not equal to itself
+        assert str(found[2]) == str(found[0])
+    assert programs._plans
