@@ -37,13 +37,18 @@ def test_small_matrices_have_one_thread() -> None:
     assert set(_threads()) == {2}
 
 
+def test_the_smallest_are_left_to_openblas() -> None:
+    with blas.one_thread(16):
+        assert set(_threads()) == {2}
+
+
 def test_large_ones_have_what_there_is() -> None:
     with blas.one_thread(5000):
         assert set(_threads()) == {2}
 
 
 def test_the_last_one_restores() -> None:
-    first, second = blas.one_thread(3), blas.one_thread(4)
+    first, second = blas.one_thread(30), blas.one_thread(40)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
@@ -53,9 +58,9 @@ def test_the_last_one_restores() -> None:
 
 
 def test_errors_restore_too() -> None:
-    tf.linalg.cholesky([[1.0, 2.0], [2.0, 1.0]])  # an error inside of the kernel
+    tf.linalg.cholesky(-tf.eye(20))  # an error inside of the kernel
     with pytest.raises(tf.errors.InvalidArgumentError):
-        tf.linalg.inv([[1.0, 1.0], [1.0, 1.0]])
+        tf.linalg.inv(tf.ones([20, 20]))
     assert set(_threads()) == {2}
 
 

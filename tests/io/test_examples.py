@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.core import dtypes
+from weft._src.core.flags import flags
+from weft._src.fileio import tensors
+from weft._src.ops.strings import packed
 
 T = tf.train
 IO = tf.io
@@ -357,3 +361,49 @@ def test_features_of_any_length_are_sparse() -> None:
         assert (one.values.numpy().tolist(), one.dense_shape.numpy().tolist()) == ([4, 1, 5], [3])
     (batch,) = tf.data.Dataset.from_tensors(examples).map(lambda x: IO.parse_example(x, features))
     assert tf.sparse.to_dense(batch["n"]).numpy().tolist() == [[3, 1, 0], [0, 0, 0], [4, 1, 5]]
+
+
+@pytest.mark.parametrize("dtype", sorted(d.name for d in dtypes.DATA if d.name != "string"))
+def test_serialized_tensors_are_the_messages_they_stand_for(dtype: str) -> None:
+    numbers = tf.cast(tf.reshape(tf.range(12), [3, 4]), "int32").numpy()
+    made = numbers.astype(tf.as_dtype(dtype).as_numpy_dtype)
+    for array in (made, made[:, ::2], made.T, made[1, 1], made[:0]):
+        array = np.asarray(array)
+        message = tensors.to_message(array)
+        found = tensors._serialize_kernel(np, array).item()
+        assert found == message.SerializeToString()
+        assert tf.io.serialize_tensor(tf.constant(array)).numpy() == found
+
+
+LINES = [
+    "1,2.5,x",
+    "-3,1e3,",
+    "4,,y",
+    ',0.5,"q,r"',
+    "5, 7,z",
+    "x,1,1",
+    "1,1",
+    "",
+    "6,nan,NA",
+    "7,.5,w",
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"na_value": "NA"}, {"use_quote_delim": False}])
+@pytest.mark.parametrize("others", [[], *[[line] for line in LINES]], ids=str)
+def test_a_few_lines_at_once_are_as_one_by_one(
+    others: list[str], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain lines, and one that is not so plain among them."""
+    monkeypatch.setattr(flags, "execution", "numpy")
+    lines = ["1,2.5,x", "-3,1e3,y", *others, "8,9,t"]
+    for defaults in ([7, 0.5, "d"], [tf.constant([], tf.int64), tf.constant([], tf.float64), "d"]):
+        results = []
+        for limit in (400, 0):
+            monkeypatch.setattr(packed, "WORTH_PACKING", limit)
+            try:
+                found = [c.numpy() for c in IO.decode_csv(lines, defaults, **options)]
+                results.append([(x.dtype, x.tolist()) for x in found])
+            except tf.errors.InvalidArgumentError as error:
+                results.append([str(error)])
+        assert str(results[0]) == str(results[1])  # NaN is not equal to itself

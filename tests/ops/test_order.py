@@ -250,3 +250,19 @@ def test_dtypes_of_places() -> None:
         tf.math.top_k([1, 2], 1, index_type=tf.float32)
     with pytest.raises(tf.errors.DTypeError, match="argmin: output_type must be one of int32"):
         tf.argmin([1, 2], output_type=tf.float32)
+
+
+@pytest.mark.parametrize("classes", [1, 7, 8, 9, 300, 2040, 2041, 2100])
+def test_in_top_k_counts_all_classes(classes: int) -> None:
+    rng = np.random.default_rng(classes)
+    x = rng.permuted(np.tile(np.arange(classes, dtype=np.float32), (6, 1)), axis=1)
+    targets = rng.integers(0, classes, 6)
+    ranks = classes - 1 - x[np.arange(6), targets]
+    for k in {0, 1, 3, 255, 256, classes - 1, classes, *ranks.astype(int).tolist()}:
+        found = tf.math.in_top_k(targets, x, k).numpy()
+        np.testing.assert_array_equal(found, ranks < k)
+    x[1, 0], x[2, -1], x[3, classes // 2] = np.nan, np.inf, -np.inf
+    found = tf.math.in_top_k(targets, x, classes).numpy()
+    assert found.tolist() == [True, False, False, False, True, True]
+    least = tf.math.in_top_k(np.argmin(x[[0]], 1), x[[0]], classes).numpy()
+    assert least.tolist() == [True]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -177,3 +179,41 @@ def test_gradient_of_a_single_number_that_is_left_out() -> None:
         tape.watch(x)
         y = tf.reduce_sum(tf.math.unsorted_segment_max(x, -1, 4) * 0)
     assert tape.gradient(y, x).numpy() == 0
+
+
+INF, NAN = np.inf, np.nan
+EDGES = {
+    "infinite": ([-INF, 1.0, INF, -INF, -INF], [0, 1, 1, 2, 2]),
+    "no number": ([NAN, 1.0, 2.0, NAN, 3.0], [0, 1, 2, 1, 2]),
+    "left out": ([4.0, 1.0, 2.0, 9.0, 3.0], [2, 0, -1, 1, 0]),
+    "not all occur": ([4.0, 1.0, 2.0, 9.0, 3.0], [2, 0, 0, 2, 0]),
+    "zeros": ([0.0, -0.0, -0.0, 0.0, -0.0], [0, 0, 1, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", EDGES)
+def test_extrema_of_unusual_numbers(name: str, dtype: Any) -> None:
+    values, ids = np.array(EDGES[name][0], dtype), np.array(EDGES[name][1])
+    for function, ufunc in (("max", np.maximum), ("min", np.minimum)):
+        empty = getattr(tf.as_dtype(dtype), "min" if function == "max" else "max")
+        wanted = [ufunc.reduce(values[ids == i]) if i in ids else empty for i in range(3)]
+        for numbers, rows in ((values, False), (values[:, None], True)):
+            call = getattr(tf.math, f"unsorted_segment_{function}")
+            found = call(numbers, ids.astype(np.int32), 3).numpy()
+            np.testing.assert_array_equal(found[:, 0] if rows else found, np.array(wanted, dtype))
+            assert found.dtype == dtype
+
+
+@pytest.mark.parametrize("ids", [[0, 0, 1, 1, 2], [1, 1, 4, 4, 4], [0, 0, 0, 0, 0]])
+@pytest.mark.parametrize("dtype", [np.int32, np.float16, np.float64, np.complex64])
+def test_means_of_segments_that_may_be_missing(ids: list[int], dtype: Any) -> None:
+    values = np.array([-7, 2, 3, 5, 7], dtype)  # the means are exact
+    wanted = np.zeros(max(ids) + 1, dtype)
+    for i in set(ids):
+        mean = values[np.array(ids) == i].mean(dtype=np.complex128)
+        wanted[i] = (mean if dtype is np.complex64 else mean.real).astype(dtype)
+    found = tf.math.segment_mean(values, ids)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(tf.math.segment_mean(values[:, None], ids)[:, 0], wanted)
+    assert found.dtype.as_numpy_dtype == dtype

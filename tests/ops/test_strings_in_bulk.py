@@ -125,6 +125,15 @@ def test_hashes(tier: str) -> None:
         lambda x: tf.strings.unicode_split(x, "UTF-8"),
         lambda x: tf.strings.unicode_decode(x[:6], "UTF-8"),
         lambda x: tf.strings.unicode_transcode(x, "UTF-8", "UTF-16-BE"),
+        lambda x: tf.strings.ngrams(x, 2),
+        lambda x: tf.strings.ngrams(x, 1, separator="-"),
+        lambda x: tf.strings.ngrams(x, 3, separator=""),
+        lambda x: tf.strings.ngrams(x, 3, separator="·-"),
+        lambda x: tf.strings.ngrams(x, [2, 3]),
+        lambda x: tf.strings.ngrams(x, 2, pad_values="p"),
+        lambda x: tf.strings.ngrams(x, 1000, preserve_short_sequences=True),
+        lambda x: tf.strings.ngrams(x, 1000),
+        lambda x: tf.strings.ngrams(tf.strings.split(tf.strings.join([x, " a b c"])), 3),
     ],
 )
 def test_ops(function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,3 +279,27 @@ def test_csv(
 def test_csv_that_is_wrong(line: bytes, message: str, tier: str) -> None:
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         tf.io.decode_csv([b"1,2"] * 60 + [line], [0, tf.float32])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+def test_integers_as_strings(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags, "execution", "native")
+    limits = np.iinfo(dtype)
+    ends = [10**n + i for n in range(20) for i in (-1, 0, 1)] + [2**32, 2**32 - 1, limits.max]
+    edges = [n for e in ends for n in (e, -e) if limits.min <= n <= limits.max]
+    x = np.array([*edges, limits.min], dtype)
+    for some in (x, x[:0], np.zeros(3, dtype), x[x >= 0], np.resize(x, (2, 60))):
+        found = tf.strings.as_string(some).numpy()
+        assert found.shape == some.shape
+        assert found.reshape(-1).tolist() == [b"%d" % n for n in some.reshape(-1).tolist()]
+
+
+def test_ngrams_of_rows_that_are_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flags, "execution", "native")
+    words = tf.constant(["a", "b", "c", "d"])
+    for splits in ([0, 3, 1, 4], [1, 4], [0, 3], [0, 5], [0, -1, 4]):
+        rows = tf.RaggedTensor.from_row_splits(words, splits, validate=False)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="data_splits must ascend"):
+            tf.strings.ngrams(rows, 2)
+    rows = tf.RaggedTensor.from_row_lengths(words, [1, 0, 3])
+    assert tf.strings.ngrams(rows, 2).to_list() == [[], [], [b"b c", b"c d"]]

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from weft._src.core.random_numbers import discrete
 from weft._src.core.random_numbers.discrete import (
     categorical,
     categorical_blocks_used,
@@ -37,6 +38,20 @@ def test_categorical_equals_tensorflow():
 def test_categorical_without_a_finite_logit_gives_no_class():
     logits = np.full((1, 3), -np.inf, np.float32)
     assert categorical(*SEED_12, logits, 4).tolist() == [[3, 3, 3, 3]]
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 1 << 16])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_few_classes_are_counted_with_the_results_of_a_search(at_once, dtype, monkeypatch):
+    logits = np.random.default_rng(0).normal(size=(23, 9)).astype(np.float32)
+    logits[3, 2:5], logits[4], logits[5, 0], logits[6, 1] = -np.inf, -np.inf, np.nan, np.inf
+    monkeypatch.setattr(discrete, "_COMPARED_AT_ONCE", at_once)
+    counted = categorical(*SEED_34, logits, 7, dtype)
+    monkeypatch.setattr(discrete, "_MOST_COMPARED", 0)
+    searched = categorical(*SEED_34, logits, 7, dtype)
+    np.testing.assert_array_equal(counted, searched)
+    assert counted.dtype == searched.dtype == dtype
+    assert (counted[4] == 9).all()
 
 
 def test_categorical_shapes_and_dtypes():

@@ -21,6 +21,7 @@ from weft._src.core.crew import crew
 from weft._src.core.processors import threads_per_op
 
 _MOST_ROWS = 512  # from there on threads are worth their risk
+_FEW_ROWS = 16  # up to there OpenBLAS has one thread by itself
 # Products of fewer pairs of numbers OpenBLAS does on one thread by itself; those of more than the
 # second number take so long (0.3 ms) that waking other threads pays.
 _LEAST_PRODUCTS, _SHARED_PRODUCTS = 1 << 18, 16 << 20
@@ -116,7 +117,7 @@ def _shared(size: int, work: Callable[[slice], Any], least: int = _LEAST_SHARE) 
 
 def one_thread(rows: int) -> AbstractContextManager[None]:
     """For work on matrices with so many rows."""
-    return _one_thread if rows <= _MOST_ROWS else _as_it_is
+    return _one_thread if _FEW_ROWS < rows <= _MOST_ROWS else _as_it_is
 
 
 @functools.cache

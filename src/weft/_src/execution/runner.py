@@ -15,10 +15,12 @@ from weft._src.execution import forking
 from weft._src.execution.background import worker
 from weft._src.execution.eager import run_large
 from weft._src.execution.mesh_names import meshes_of
+from weft._src.execution.programs import run_program
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
 from weft._src.ops.nn.window_machine import Kernels, install_kernels
+from weft._src.ops.programs import install_program_runner
 from weft._src.ops.registry import Op
 from weft._src.ops.strings.packed import Packers, install_packers
 from weft._src.ops.strings.pattern_search import Searchers, install_searchers
@@ -142,6 +144,7 @@ def _done(work: Callable[[], None], waits: bool) -> None:
 
 install_structured_runner(_run_call)
 install_large_runner(run_large)
+install_program_runner(run_program)
 install_searchers(_load_searchers)
 install_kernels(_load_window_kernels)
 install_packers(_load_packers)

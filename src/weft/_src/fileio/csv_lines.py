@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._src.core import dtypes
+from weft._src.core import dtypes, xp
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import STRING, DType, float32, float64, int32, int64, string
@@ -18,7 +18,7 @@ from weft._src.errors import ArgumentError, InvalidArgumentError, ShapeError
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op, each
 from weft._src.ops.strings import in_bulk, packed
 from weft._src.ops.strings.elements import as_array, string_tensor
-from weft._src.ops.strings.number_text import float_in, int_in
+from weft._src.ops.strings.number_text import float_in, int_in, plain_numbers
 from weft._src.ops.strings.packed import Packed
 
 COLUMN_DTYPES = frozenset({float32, float64, int32, int64, string})
@@ -132,6 +132,10 @@ def _decode_kernel(
 ) -> tuple[Any, ...]:  # fmt: skip
     records = as_array(records)
     fallback = [as_array(d).reshape(-1)[0] if as_array(d).size else None for d in defaults]
+    if records.size < packed.WORTH_PACKING:
+        few = _columns_of_few(records.reshape(-1).tolist(), columns, width, form)
+        if few is not None:
+            return tuple([array.reshape(records.shape) for array in few])
     if packed.pays(records.size * len(columns)):
         at_once = columns_in_bulk(packed.pack(records), columns, fallback, width, form)
         if at_once is not None:
@@ -144,6 +148,35 @@ def _decode_kernel(
         for array, column, default in zip(out, columns, fallback, strict=True):
             array[i] = column_value(column, found, default, form, i)
     return tuple([array.reshape(records.shape) for array in out])
+
+
+def _columns_of_few(
+    lines: list[bytes], columns: Sequence[Column], width: int | None, form: Format
+) -> list[Array] | None:
+    """The columns of plain lines without gaps, as vectors; None for what is to be looked at."""
+    if not lines or b"" in lines:
+        return None
+    if form.quotes and any(b'"' in line for line in lines):
+        return None
+    rows = [line.split(form.delimiter) for line in lines]
+    count = len(rows[0])
+    least = width if width is not None else max([c.place for c in columns], default=-1) + 1
+    if {*map(len, rows)} != {count} or count < least or count != (width or count):
+        return None
+    out = []
+    for column in columns:
+        fields = [row[column.place] for row in rows]
+        if b"" in fields or form.na_value in fields:
+            return None
+        found: Array | None
+        if column.dtype is string:
+            found = xp.as_strings(fields, (len(fields),))
+        else:
+            found = plain_numbers(fields, column.dtype)
+        if found is None:
+            return None
+        out.append(found)
+    return out
 
 
 def columns_in_bulk(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from weft._src.core.native_rules import Contraction, IndexMap, NativeRule
+from weft._src.core.native_rules import Contraction, IndexMap, NativeRule, Pointwise
 
 LARGE = 1 << 16  # elements of the first and the last input: NumPy goes over them once
 MEDIUM = 1 << 13  # the same for kernels that go over them several times
+SMALL = 1 << 10  # the same for special functions, of which SciPy computes ten in a microsecond
 NEVER = sys.maxsize
 
 
@@ -20,4 +21,6 @@ def worth_compiling_from(op: Any) -> int:
         return NEVER
     if isinstance(op.native, IndexMap) and not op.fresh:
         return NEVER
+    if isinstance(op.native, Pointwise) and not op.cheap:
+        return SMALL
     return MEDIUM if op.slow_kernel else LARGE

@@ -17,6 +17,8 @@ from weft._src.core.random_numbers.distributions import blocks_used, uniform_flo
 # By the bytes of an element.
 _JOBS = {size: MachineJob(f"swaps_{size}", ("out", "words", "size")) for size in (1, 2, 4, 8)}
 _PYTHON_TAKES = 1.5e-7  # seconds for a number
+# Comparisons for a row that take no longer than a call, and those that are made at once.
+_MOST_COMPARED, _COMPARED_AT_ONCE = 512, 1 << 16
 
 
 def categorical(
@@ -37,16 +39,32 @@ def categorical(
         raise ValueError("num_classes should be positive, got 0")
     wide = logits.astype(np.float64)
     finite = np.isfinite(wide)
-    wide[~finite] = -np.inf
-    top = wide.max(axis=1, keepdims=True)
-    top[np.isneginf(top)] = 0  # a row without a finite logit: all its weights are zero
+    is_finite = bool(finite.all())
+    if not is_finite:
+        wide[~finite] = -np.inf
+    top = np.maximum.reduce(wide, 1, keepdims=True)
+    if not is_finite:
+        top[np.isneginf(top)] = 0  # a row without a finite logit: all its weights are zero
     cumulative = np.cumsum(np.exp(wide - top), axis=1)
     find = uniform_float(key, counter, (batch, num_samples), np.float64)
     find *= cumulative[:, -1:]
+    if batch > 1 and num_samples * classes <= _MOST_COMPARED and find.size:
+        return _counted(cumulative, find).astype(dtype, copy=False)
     out = np.empty((batch, num_samples), dtype)
     for row in range(batch):
         out[row] = np.searchsorted(cumulative[row], find[row], side="right")
     return out
+
+
+def _counted(cumulative: np.ndarray, find: np.ndarray) -> np.ndarray:
+    """What `np.searchsorted` finds in each row, by comparing everything: for short rows."""
+    some = max(1, _COMPARED_AT_ONCE // (find.shape[1] * cumulative.shape[1]))
+    parts = []
+    for begin in range(0, len(find), some):
+        part = slice(begin, begin + some)
+        below = cumulative[part, None, :] <= find[part, :, None]
+        parts.append(np.add.reduce(below, 2, dtype=np.int64))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def permutation(key: int, counter: int, size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ This is a hot-path file. A round works on the two rows ``(c0, c2)`` and ``(c1, c
 place, in pieces of 16384 blocks that stay in cache, and that threads share; a million words take
 about 7 ms on one core (pieces of 1024 blocks: 23 ms). Up to eight blocks plain Python integers are
 quicker than array calls (about 7 us a block against 100 us for the calls). Machine code gives the
-same words in a tenth of that, once it is loaded.
+same words in a tenth of that, and a few of them in 3 us, once it is loaded.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SHARED = 4  # pieces that several threads share: a quarter of a million words a
 
 _words_job = MachineJob("philox_words", ("out", "low", "high", "key"))
 _words_at_job = MachineJob("philox_at", ("out", "offsets", "low", "high", "key"))
-_NUMPY_TAKES = 3e-8  # seconds for a block
+_NUMPY_TAKES, _CALLS_TAKE, _PYTHON_TAKES = 3e-8, 1e-4, 7e-6  # seconds: a block, all calls; a block
 
 
 def advance(counter: int, blocks: int) -> int:
@@ -87,13 +87,13 @@ def philox_words(key: int, counter: int, blocks: int) -> Words:
     True
     """
     out = np.empty((blocks, WORDS_PER_BLOCK), np.uint32)
+    run = _words_job.after(_seconds_for(blocks))
+    if run is not None:
+        run((out, *_signed_words(key, counter)), blocks, _PIECE)
+        return out.reshape(-1)
     if blocks <= _FEW:
         for i in range(blocks):
             out[i] = philox_block(key, counter + i)
-        return out.reshape(-1)
-    run = _words_job.after(blocks * _NUMPY_TAKES)
-    if run is not None:
-        run((out, *_signed_words(key, counter)), blocks, _PIECE)
         return out.reshape(-1)
     keys = _key_rows(key)
     steps = np.arange(min(blocks, _PIECE), dtype=np.uint64)
@@ -112,6 +112,12 @@ def philox_words(key: int, counter: int, blocks: int) -> Words:
         for number in range(len(pieces)):
             work(number)
     return out.reshape(-1)
+
+
+def _seconds_for(blocks: int) -> float:
+    """What so many blocks take without machine code."""
+    few = blocks <= _FEW
+    return blocks * _PYTHON_TAKES if few else _CALLS_TAKE + blocks * _NUMPY_TAKES
 
 
 def _pieces(counter: int, blocks: int) -> list[tuple[int, int]]:
@@ -134,14 +140,14 @@ def philox_at(key: int, counter: int, offsets: Lanes) -> Words:
     """
     blocks = offsets.shape[0]
     out = np.empty((blocks, WORDS_PER_BLOCK), np.uint32)
-    if blocks <= _FEW:
-        for i, offset in enumerate(offsets.tolist()):
-            out[i] = philox_block(key, counter + offset)
-        return out
-    run = _words_at_job.after(blocks * _NUMPY_TAKES)
+    run = _words_at_job.after(_seconds_for(blocks))
     if run is not None:
         offsets = np.ascontiguousarray(offsets, np.uint64)
         run((out, offsets, *_signed_words(key, counter)), blocks, _PIECE)
+        return out
+    if blocks <= _FEW:
+        for i, offset in enumerate(offsets.tolist()):
+            out[i] = philox_block(key, counter + offset)
         return out
     keys = _key_rows(key)
     buffers = np.empty((3, 2, min(blocks, _PIECE)), np.uint64)

@@ -12,6 +12,7 @@ from weft._src.ops.elementwise import arithmetic, clipping, unary
 from weft._src.ops.image.converting import convert_image_dtype
 from weft._src.ops.image.images import numeric_image, with_channels
 from weft._src.ops.linalg import einsum
+from weft._src.ops.programs import as_program
 
 Channels = tuple[Tensor, Tensor, Tensor]
 
@@ -227,6 +228,16 @@ def colours_of(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
     return joining.stack(parts, -1)
 
 
+@as_program
+def _hsv_of_rgb(x: Tensor) -> Tensor:
+    return joining.stack(hsv_channels(x), -1)
+
+
+@as_program
+def _rgb_of_hsv(x: Tensor) -> Tensor:
+    return colours_of(*channels_of(x))
+
+
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Colours as hue, saturation and value, each from 0 to 1.
 
@@ -243,7 +254,7 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.image.rgb_to_hsv([[[0.0, 0.5, 0.0]]]).numpy().round(3)
     array([[[0.333, 1.   , 0.5  ]]], dtype=float32)
     """
-    return joining.stack(hsv_channels(_floating("rgb_to_hsv", images)), -1)
+    return _hsv_of_rgb(_floating("rgb_to_hsv", images))
 
 
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
@@ -262,4 +273,4 @@ def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     >>> tf.image.hsv_to_rgb([[[0.5, 1.0, 1.0]]]).numpy()
     array([[[0., 1., 1.]]], dtype=float32)
     """
-    return colours_of(*channels_of(_floating("hsv_to_rgb", images)))
+    return _rgb_of_hsv(_floating("hsv_to_rgb", images))

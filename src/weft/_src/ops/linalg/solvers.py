@@ -101,7 +101,13 @@ def _determinant_infer(x: TensorSpec) -> TensorSpec:
     return x.with_dims(None if dims is None else dims[:-2])
 
 
+def _refuse_others(x: Array) -> None:
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise ValueError("the type rule says what is wrong")
+
+
 def _determinant_kernel(xp: ArrayNamespace, x: Array) -> Any:
+    _refuse_others(x)
     with one_thread(x.shape[-1]):
         found = xp.linalg.det(xp.widen(x)).astype(x.dtype, copy=False)
     return _nan_of_nan(xp, x, found)
@@ -109,6 +115,8 @@ def _determinant_kernel(xp: ArrayNamespace, x: Array) -> Any:
 
 def _nan_of_nan(xp: ArrayNamespace, x: Array, found: Any) -> Any:
     """What was found, but NaN for matrices with a NaN, which pivoting may pass over."""
+    if not xp.isnan(x).any():
+        return xp.asarray(found)
     return xp.where(xp.isnan(x).any(axis=(-2, -1)), x.dtype.type(xp.nan), found)
 
 
@@ -129,6 +137,7 @@ determinant_op = define_op(
     native=NO_NATIVE,
     xla=KERNEL,
     vjp=_determinant_vjp,
+    trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.leading),
 )
@@ -389,6 +398,7 @@ def triangular_solve(
 
 def _cholesky_kernel(xp: ArrayNamespace, x: Array) -> Array:
     """NaN in the lower triangle of the factors that do not exist, as in TensorFlow."""
+    _refuse_others(x)
     wide = xp.widen(x)
     with one_thread(x.shape[-1]):
         try:
@@ -399,8 +409,9 @@ def _cholesky_kernel(xp: ArrayNamespace, x: Array) -> Array:
                 with contextlib.suppress(xp.linalg.LinAlgError):
                     out[at] = xp.linalg.cholesky(wide[at])
     # LAPACK overlooks some, of complex numbers that are not finite.
-    missing = xp.isnan(xp.linalg.diagonal(out)).any(-1)
-    if missing.any():
+    diagonals = xp.linalg.diagonal(out)
+    if xp.isnan(xp.add.reduce(diagonals, axis=None)):
+        missing = xp.isnan(diagonals).any(-1)
         out[missing] = xp.tril(xp.full(x.shape[-2:], xp.nan, wide.dtype))
     return out.astype(x.dtype, copy=False)
 
@@ -423,6 +434,7 @@ cholesky_op = define_op(
     native=NO_NATIVE,
     xla=Lowered("cholesky"),
     vjp=_cholesky_vjp,
+    trusts_kernel=True,
     fresh=True,
     batch=batching.inexact(batching.leading),
 )

@@ -182,16 +182,6 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
 # --- mean --------------------------------------------------------------------------------------
 
 
-def _counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Array:
-    """How many elements of the image each window holds: the border does not count."""
-    shape = (1, *where.sizes, 1)
-    padded = where.pad(xp, xp.ones(shape, dtype))
-    out = xp.zeros((1, *where.outputs, 1), dtype)
-    for _, at in where.positions():
-        out += padded[(slice(None), *at)]
-    return xp.maximum(out, dtype.type(1))
-
-
 def _define_mean(name: str, op: str, n: int) -> Op:
     """Mean pooling over n spatial axes, and the op of its gradient."""
 
@@ -203,7 +193,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         out = xp.zeros((x.shape[0], *where.outputs, x.shape[-1]), x.dtype)
         for _, at in where.positions():
             out += padded[(slice(None), *at)]
-        out /= _counts(xp, where, out.dtype)
+        out /= windows.counts(xp, where, out.dtype)
         return channels_back(xp, out.astype(dtype, copy=False), attrs["channels_first"])
 
     pooled = _infer(op, n)
@@ -221,7 +211,7 @@ def _define_mean(name: str, op: str, n: int) -> Op:
         where = Geometry.of(op, sizes, attrs["ksize"], attrs["strides"], ones, attrs["padding"])
         _check_pooled(op, where, (batch, channels), g)
         out = xp.zeros(where.padded_shape((batch, *sizes, channels)), g.dtype)
-        share = g / _counts(xp, where, g.dtype)
+        share = g / windows.counts(xp, where, g.dtype)
         for _, at in where.positions():
             out[(slice(None), *at)] += share
         return channels_back(xp, out[where.inside()].astype(dtype, copy=False), first)

@@ -10,9 +10,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from weft._src.core.aliases import ArrayNamespace
 from weft._src.core.shapes import Dim, Dims, Size
@@ -205,6 +208,24 @@ class Geometry:
         apart = [stride * d for stride, d in zip(axes, self.dilations)]
         shape = (x.shape[0], *self.outputs, *self.window, x.shape[-1])
         return xp.strided(x, shape, (batch, *steps, *apart, channel))
+
+
+def counts(xp: ArrayNamespace, where: Geometry, dtype: Any) -> Any:
+    """How many elements of the image each window holds: the border does not count."""
+    if not any(map(any, where.paddings)):
+        return dtype.type(max(math.prod(where.window), 1))
+    out = _counts_along(where, 0)
+    for axis in range(1, len(where.sizes)):
+        out = out[..., None] * _counts_along(where, axis)
+    return xp.maximum(out, 1)[None, ..., None].astype(dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _counts_along(where: Geometry, axis: int) -> Array:
+    """The same for one axis alone; a window is a product of such."""
+    first = np.arange(where.outputs[axis]) * where.strides[axis] - where.paddings[axis][0]
+    places = first[:, None] + np.arange(where.window[axis]) * where.dilations[axis]
+    return np.count_nonzero((places >= 0) & (places < where.sizes[axis]), axis=1)
 
 
 def channels_last(xp: ArrayNamespace, x: Array, channels_first: bool) -> Array:

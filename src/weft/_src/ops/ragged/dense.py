@@ -14,7 +14,8 @@ from weft._src.ops import rules
 from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.indexing import gathering, masks, scattering
-from weft._src.ops.ragged import rows, tensor as ragged
+from weft._src.ops.programs import with_kernel
+from weft._src.ops.ragged import row_arrays, rows, tensor as ragged
 from weft._src.ops.reduce import extrema, logic, products
 
 
@@ -81,12 +82,22 @@ def _filled(rt: ragged.RaggedTensor, default: Tensor, wanted: list[Any]) -> Tens
     values = rt.values
     if isinstance(values, ragged.RaggedTensor):
         values = _filled(values, default, [None, *wanted[2:]])
-    splits = rt.row_splits
+    if wanted[0] is None and wanted[1] is None:
+        return _padded(values, rt.row_splits, default)
+    return _placed(values, rt.row_splits, default, wanted[:2])
+
+
+@with_kernel(row_arrays.padded)
+def _padded(values: Tensor, splits: Tensor, default: Tensor) -> Tensor:
+    return _placed(values, splits, default, [None, None])
+
+
+def _placed(values: Tensor, splits: Tensor, default: Tensor, wanted: list[Any]) -> Tensor:
     ids = rows.rowids(splits)
     columns = rows.columns(splits, ids)
     sizes = [
         found if size is None else casting.cast(size, splits.dtype)
-        for size, found in zip(wanted, (rt.nrows(), longest_row(splits)), strict=False)
+        for size, found in zip(wanted, (_row_count(splits), longest_row(splits)), strict=True)
     ]
     places = ids * sizes[1] + columns  # in all rows one behind the other
     if wanted[0] is not None or wanted[1] is not None:
@@ -101,6 +112,10 @@ def _filled(rt: ragged.RaggedTensor, default: Tensor, wanted: list[Any]) -> Tens
     if values.shape.rank is not None:
         out.set_shape([None, None, *values.shape[1:]])
     return out
+
+
+def _row_count(splits: Tensor) -> Tensor:
+    return rows.count(splits, splits.dtype) - 1
 
 
 def from_tensor(

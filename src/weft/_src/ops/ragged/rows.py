@@ -20,6 +20,8 @@ from weft._src.ops.arrays import fill, joining, ranges, shape as shapes
 from weft._src.ops.elementwise import arithmetic, casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering
+from weft._src.ops.programs import with_kernel
+from weft._src.ops.ragged import row_arrays
 from weft._src.ops.reduce import order, scans, searching
 
 INTEGERS = (int32, int64)
@@ -65,6 +67,7 @@ def lengths(splits: Tensor) -> Tensor:
     return splits[1:] - splits[:-1]
 
 
+@with_kernel(row_arrays.rowids)
 def rowids(splits: Tensor) -> Tensor:
     """The number of the row that each value belongs to."""
     places = ranges.range(splits[-1], dtype=splits.dtype)
@@ -76,6 +79,7 @@ def columns(splits: Tensor, ids: Tensor) -> Tensor:
     return ranges.range(splits[-1], dtype=splits.dtype) - gathering.gather(splits, ids)
 
 
+@with_kernel(row_arrays.picked)
 def picked(splits: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """The splits of the rows that indices name, and where their values are found."""
     chosen = from_lengths(gathering.gather(lengths(splits), indices))

@@ -34,10 +34,29 @@ def _in_top_k_kernel(xp: ArrayNamespace, predictions: Array, targets: Array, k: 
         return known
     wide = xp.widen(predictions)
     places = xp.where(known, targets, 0)[:, None]
-    better = wide > xp.take_along_axis(wide, places, 1)
-    # Rows with numbers that are not finite cannot tell; the ends of a row are such numbers then.
-    finite = xp.isfinite(wide.max(1)) & xp.isfinite(wide.min(1))
-    return known & finite & (xp.count_nonzero(better, axis=1) < int(k))
+    counts = _counts_above(xp, wide, xp.take_along_axis(wide, places, 1))
+    found = known & (counts < int(k))
+    if wide.size and not (xp.isfinite(wide.max()) and xp.isfinite(wide.min())):
+        # Rows with such numbers cannot tell; the ends of a row are such numbers then.
+        found &= xp.isfinite(wide.max(1)) & xp.isfinite(wide.min(1))
+    return found
+
+
+_LANES = 8  # bytes of a word
+
+
+def _counts_above(xp: ArrayNamespace, rows: Array, limits: Array) -> Array:
+    """How many numbers of each row are above its limit.
+
+    Eight flags are added at once, as bytes of a word, of which none becomes larger than 255.
+    """
+    words = -(-rows.shape[1] // _LANES)
+    if words > 255:
+        return xp.count_nonzero(rows > limits, axis=1)
+    above = xp.zeros((len(rows), words * _LANES), bool)
+    xp.greater(rows, limits, out=above[:, : rows.shape[1]])
+    totals = xp.add.reduce(above.view(xp.uint64), 1, keepdims=True)
+    return xp.add.reduce(totals.view(xp.uint8), 1, dtype=xp.int64)
 
 
 in_top_k_op = define_op(

@@ -40,28 +40,38 @@ def _sorted_infer(op: str) -> Any:
 
 def _sorted_kernel(op: str, ufunc: str, start: int, mean: bool) -> Any:
     def kernel(xp: ArrayNamespace, data: Array, ids: Array) -> Array:
-        if len(ids) and (ids[0] < 0 or (ids[1:] < ids[:-1]).any()):
+        if ids.ndim != 1 or data.shape[:1] != ids.shape:
+            raise ValueError("the type rule says what is wrong")
+        starts = unsorted_segments.runs(xp, ids)
+        found = ids[starts]
+        if len(ids) and (found[0] < 0 or (found[1:] < found[:-1]).any()):
             raise InvalidArgumentError(
                 None,
                 None,
                 f"{op}: segment_ids must be sorted and not negative; sort data by them, or use "
                 f"tf.math.unsorted_{op}.",
             )
-        count = int(ids[-1]) + 1 if len(ids) else 0
         wide = xp.widen(data)
-        out = xp.zeros((count, *data.shape[1:]), wide.dtype)
+        if not len(ids):
+            return xp.zeros((0, *data.shape[1:]), data.dtype)
+        reduced = getattr(xp, ufunc).reduceat(wide, starts, axis=0, dtype=wide.dtype)
+        if mean:
+            sizes = xp.empty(starts.shape, starts.dtype)
+            xp.subtract(starts[1:], starts[:-1], out=sizes[:-1])
+            sizes[-1] = len(ids) - starts[-1]
+            sizes = xp.reshape(sizes, (len(sizes), *[1] * (data.ndim - 1))).astype(wide.dtype)
+            # Integers are divided towards zero.
+            quotient = reduced / sizes
+            reduced = xp.trunc(quotient) if data.dtype.kind in "iu" else quotient
+        reduced = reduced.astype(data.dtype, copy=False)
+        count = int(found[-1]) + 1
+        if len(found) == count:  # all of them
+            return reduced
+        out = xp.zeros((count, *data.shape[1:]), data.dtype)
         if start:
             out[...] = start
-        unsorted_segments.reduce_rows(xp, getattr(xp, ufunc), wide, ids, out)
-        if mean:
-            # Where each segment ends: they are sorted, and counting would look at all of them.
-            ends = xp.searchsorted(ids, xp.arange(count, dtype=ids.dtype), "right")
-            sizes = xp.maximum(ends - xp.concatenate([ends[:1] * 0, ends[:-1]]), 1)
-            sizes = xp.reshape(sizes, (count, *[1] * (data.ndim - 1))).astype(out.dtype)
-            # Integers are divided towards zero.
-            quotient = out / sizes
-            out = xp.trunc(quotient) if data.dtype.kind in "iu" else quotient
-        return out.astype(data.dtype, copy=False)
+        out[found] = reduced
+        return out
 
     return kernel
 
@@ -84,6 +94,7 @@ def _define_sorted(
         native=NO_NATIVE,
         xla=DATA_SHAPED,
         vjp=vjp,
+        trusts_kernel=True,
         fresh=True,
         batch=batching.same_segments,
     )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft._src.core import dtypes
 from weft._src.core.aliases import DTypeLike, ShapeLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import FLOATING, INDEX, DType, float32, int32
-from weft._src.core.tensor import Tensor
+from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.ops.arrays import shape as shapes
 from weft._src.ops.registry import Op
 from weft._src.ops.sampling import distributions, draws, parametric
@@ -171,7 +173,11 @@ def categorical(
     dtype = distributions.class_dtype(op, dtype)
     logits, count = convert_to_tensor(logits), of_dtype(op, num_samples, int32, "num_samples")
     # Each draw takes two words, and rows begin at multiples of four draws.
-    delta = convert_to_tensor([2, shapes.shape(logits)[0], (count + 3) // 4 * 4])
+    rows = _rows(logits)
+    if isinstance(rows, int) and type(count) is EagerTensor and not count._value.ndim:
+        delta = convert_to_tensor(np.array([2, rows, (int(count._value) + 3) // 4 * 4]))
+    else:
+        delta = convert_to_tensor([2, rows, (count + 3) // 4 * 4])
     state = next_state(op, ("Multinomial", logits.dtype, dtype), seed, delta)
     return draws.multinomial_op(logits, count, state, dtype=dtype, name=name)
 
@@ -198,9 +204,15 @@ def shuffle(value: TensorLike, seed: TensorLike | None = None, name: str | None 
     if value.spec.rank == 0:
         return value
     # All rows but the last take one word each; a block has four.
-    blocks = (shapes.shape(value)[0] + 2) // 4
+    blocks = convert_to_tensor((_rows(value) + 2) // 4, int32)
     state = next_state("random.shuffle", ("RandomShuffle", value.dtype), seed, blocks, step=1)
     return draws.shuffle_op(value, state, inverse=False, name=name)
+
+
+def _rows(x: Tensor) -> Any:
+    """The size of the first axis: a number where it is known, and else a scalar of int32."""
+    dims = x.spec.dims
+    return dims[0] if dims and isinstance(dims[0], int) else shapes.shape(x)[0]
 
 
 def gamma(

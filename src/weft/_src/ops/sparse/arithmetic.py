@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from weft._src import nest
 from weft._src.core import dtypes
 from weft._src.core.aliases import AxisLike, DTypeLike, TensorLike
@@ -17,13 +19,14 @@ from weft._src.ops.arrays import fill, joining, ranges, selection, shape as shap
 from weft._src.ops.elementwise import arithmetic, casting, comparison, unary
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, scattering
+from weft._src.ops.programs import as_program, with_kernel
 from weft._src.ops.reduce import (
     products,
     segments as sorted_segments,
     unsorted_segments as segments,
 )
 from weft._src.ops.reduce.sums import reduction_axes
-from weft._src.ops.sparse import dense, places, reshaping
+from weft._src.ops.sparse import dense, place_arrays, places, reshaping
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 
@@ -57,20 +60,35 @@ def add(a: Any, b: Any, threshold: TensorLike = 0) -> Any:
         return scattering.tensor_scatter_nd_add(whole, a.indices, a.values)
     if not isinstance(a, SparseTensor):
         return add(b, a)
-    every = _joined("sparse.add", a, b)
-    joined = places.summed(every)
+    _check_shapes("sparse.add", a, b)
     if isinstance(threshold, (int, float)) and threshold == 0:
-        return joined
+        indices, values = _added(a.indices, a.values, b.indices, b.values, a.dense_shape)
+        return SparseTensor._of(indices, values, a.dense_shape)
+    every = _joined(a, b)
+    joined = places.summed(every)
     least = convert_to_tensor(threshold, dtype_hint=joined.dtype.real_dtype)
     terms = places.summed(every.with_values(fill.ones_like(every.values, dtype=int32)))
     kept = comparison.logical_or(unary.abs(joined.values) >= least, terms.values < 2)
     return reshaping.retain(joined, kept)
 
 
-def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
-    """The elements of both, those of a first."""
+@with_kernel(place_arrays.added)
+def _added(
+    a: Tensor, of_a: Tensor, b: Tensor, of_b: Tensor, shape: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The indices and values of a sum, from those of its terms."""
+    pair = SparseTensor._of(a, of_a, shape), SparseTensor._of(b, of_b, shape)
+    made = places.summed(_joined(*pair))
+    return made.indices, made.values
+
+
+def _check_shapes(op: str, a: SparseTensor, b: SparseTensor) -> None:
     text = f"{op}: both sparse tensors must have the same shape"
     require(comparison.equal, [a.dense_shape, b.dense_shape], text, ("dense_shape", "dense_shape"))
+
+
+def _joined(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """The elements of both, those of a first."""
     return SparseTensor._of(
         joining.concat([a.indices, b.indices], 0),
         joining.concat([a.values, b.values], 0),
@@ -81,8 +99,9 @@ def _joined(op: str, a: SparseTensor, b: SparseTensor) -> SparseTensor:
 def _elementwise(op: str, function: Callable[..., Any], sp_a: Any, sp_b: Any) -> SparseTensor:
     """A function of two sparse tensors wherever one of them has an element, 0 for the other."""
     a, b = sparse(op, sp_a, "sp_a"), sparse(op, sp_b, "sp_b")
-    of_a = _joined(op, a, b.with_values(fill.zeros_like(b.values)))
-    of_b = _joined(op, a.with_values(fill.zeros_like(a.values)), b)
+    _check_shapes(op, a, b)
+    of_a = _joined(a, b.with_values(fill.zeros_like(b.values)))
+    of_b = _joined(a.with_values(fill.zeros_like(a.values)), b)
     total_a, total_b = places.summed(of_a), places.summed(of_b)
     return total_a.with_values(function(total_a.values, total_b.values))
 
@@ -156,8 +175,7 @@ def reduce_sum(
     >>> tf.sparse.reduce_sum(sp, axis=1).numpy()
     array([11,  0,  7], dtype=int32)
     """
-    total = segments.unsorted_segment_sum
-    return _reduce("sparse.reduce_sum", total, sp_input, axis, keepdims, output_is_sparse)
+    return _reduce("sparse.reduce_sum", _sums, sp_input, axis, keepdims, output_is_sparse)
 
 
 def reduce_max(
@@ -188,18 +206,41 @@ def reduce_max(
     >>> tf.sparse.reduce_max(sp, axis=1).numpy()
     array([-5,  0,  7], dtype=int32)
     """
+    return _reduce("sparse.reduce_max", _maxima, sp_input, axis, keepdims, output_is_sparse)
 
-    def largest(values: Tensor, ids: Tensor, count: Tensor) -> Tensor:
-        held = segments.unsorted_segment_sum(fill.ones_like(ids), ids, count)
-        found = segments.unsorted_segment_max(values, ids, count)
-        return selection.where(held > 0, found, fill.zeros([], values.dtype))
 
-    return _reduce("sparse.reduce_max", largest, sp_input, axis, keepdims, output_is_sparse)
+class _Reduction:
+    """How elements at the same place are combined, and programs that do so along axes."""
+
+    def __init__(self, combine: Callable[..., Tensor]) -> None:
+        self.combine = combine
+
+        @as_program
+        def along_all_but_one(indices: Tensor, values: Tensor, shape: Tensor, axis: Tensor) -> Any:
+            ids, count = gathering.gather(indices, axis, axis=1), gathering.gather(shape, axis)
+            return combine(values, ids, count)
+
+        @as_program
+        def along_axes(indices: Tensor, values: Tensor, shape: Tensor) -> Any:
+            count = products.reduce_prod(shape)
+            flat = combine(values, places.from_indices(indices, shape), count)
+            return shapes.reshape(flat, shape)
+
+        self.along_all_but_one, self.along_axes = along_all_but_one, along_axes
+
+
+def _largest(values: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+    held = segments.unsorted_segment_sum(fill.ones_like(ids), ids, count)
+    found = segments.unsorted_segment_max(values, ids, count)
+    return selection.where(held > 0, found, fill.zeros([], values.dtype))
+
+
+_sums, _maxima = _Reduction(segments.unsorted_segment_sum), _Reduction(_largest)
 
 
 def _reduce(
     op: str,
-    combine: Callable[..., Tensor],
+    reduction: _Reduction,
     sp_input: Any,
     axis: Any,
     keepdims: Any,
@@ -213,17 +254,17 @@ def _reduce(
     kept = [i for i in range(rank) if i not in axes or keepdims]
     # An axis that is kept with size one has only the index 0.
     mask = [0 if i in axes else 1 for i in kept]
-    columns = convert_to_tensor(kept, dtype=int64)
+    if len(kept) == 1 and not keepdims and not is_sparse:
+        axis = convert_to_tensor(np.array(kept[0]))
+        return reduction.along_all_but_one(sp.indices, sp.values, sp.dense_shape, axis)
+    columns = convert_to_tensor(np.array(kept, np.int64))
     shape = gathering.gather(sp.dense_shape, columns)
     indices = gathering.gather(sp.indices, columns, axis=1)
     if keepdims:
         shape, indices = shape * mask + [1 - m for m in mask], indices * mask
-    part = SparseTensor._of(indices, sp.values, shape)
     if is_sparse:
-        return places.merged(part, combine)
-    count = products.reduce_prod(shape)
-    flat = combine(part.values, places.from_indices(indices, shape), count)
-    return shapes.reshape(flat, shape)
+        return places.merged(SparseTensor._of(indices, sp.values, shape), reduction.combine)
+    return reduction.along_axes(indices, sp.values, shape)
 
 
 def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -12,11 +12,12 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import rules
-from weft._src.ops.arrays import fill, shape as shapes
+from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison, complex_parts
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.programs import as_program
 from weft._src.ops.reduce import sums, unsorted_segments as segments
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, args, define_op
 from weft._src.ops.sparse import places
@@ -225,14 +226,40 @@ def sparse_dense_matmul(
         if shape.rank not in (None, 2):
             raise ShapeError(f"sparse_dense_matmul: {name_} must be a matrix, got shape {shape}.")
     dense = _adjoint(dense) if adjoint_b else dense
-    rows, columns, values = sp.indices[:, 0], sp.indices[:, 1], sp.values
-    count, inner = sp.dense_shape[0], sp.dense_shape[1]
-    if adjoint_a:
-        rows, columns, count, inner = columns, rows, inner, count
-        values = complex_parts.conj(values) if values.dtype.is_complex else values
+    _check_inner(sp, dense, 0 if adjoint_a else 1)
+    product = _adjoint_product if adjoint_a else _product
+    return product(sp.indices, sp.values, sp.dense_shape, dense)
+
+
+def _check_inner(sp: SparseTensor, dense: Tensor, axis: int) -> None:
+    """InvalidArgumentError unless an axis of `sp` is as long as the columns of `dense`."""
+    known, dims = sp.shape.dims, dense.spec.dims
+    if known is not None and dims is not None:
+        size = known[axis]
+        if isinstance(size, int) and size == dims[0]:
+            return
     text = "sparse_dense_matmul: the inner sizes must be equal"
     have = shapes.shape_op(dense, out_type=int64)[0]
-    require(comparison.equal, [inner, have], text, ("inner size of sp_a", "rows of b"))
+    names = ("inner size of sp_a", "rows of b")
+    require(comparison.equal, [sp.dense_shape[axis], have], text, names)
+
+
+@as_program
+def _product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
+    rows, columns = joining.unstack(indices, 2, 1)
+    return _sum_of_rows(rows, columns, values, joining.unstack(shape, 2)[0], dense)
+
+
+@as_program
+def _adjoint_product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
+    values = complex_parts.conj(values) if values.dtype.is_complex else values
+    rows, columns = joining.unstack(indices, 2, 1)
+    return _sum_of_rows(columns, rows, values, joining.unstack(shape, 2)[1], dense)
+
+
+def _sum_of_rows(
+    rows: Tensor, columns: Tensor, values: Tensor, count: Tensor, dense: Tensor
+) -> Tensor:
     # The reshape stands for a product's gradient: a tensor, where that of picked rows is rows.
     dense = shapes.reshape(dense, shapes.shape_op(dense, out_type=int64))
     terms = shapes.expand_dims(values, 1) * gathering.gather(dense, columns)

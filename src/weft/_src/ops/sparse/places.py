@@ -11,7 +11,9 @@ from weft._src.ops.arrays import fill, joining, shape as shapes
 from weft._src.ops.elementwise import casting, comparison
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
+from weft._src.ops.programs import with_kernel
 from weft._src.ops.reduce import order, scans, sums, unsorted_segments as segments
+from weft._src.ops.sparse import place_arrays
 from weft._src.ops.sparse.tensor import SparseTensor
 
 
@@ -32,10 +34,16 @@ def to_indices(places: Tensor, shape: Tensor) -> Tensor:
 
 def in_order(sp: SparseTensor) -> tuple[Tensor, SparseTensor]:
     """The places of the elements in ascending order, and the elements in that order."""
-    places = from_indices(sp.indices, sp.dense_shape)
+    places, indices, values = _in_order(sp.indices, sp.values, sp.dense_shape)
+    return places, SparseTensor._of(indices, values, sp.dense_shape)
+
+
+@with_kernel(place_arrays.in_order)
+def _in_order(indices: Tensor, values: Tensor, shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    places = from_indices(indices, shape)
     by_place = order.argsort(places, stable=True)
-    indices, values = [gathering.pick(x, by_place, 0) for x in (sp.indices, sp.values)]
-    return gathering.gather(places, by_place), SparseTensor._of(indices, values, sp.dense_shape)
+    indices, values = [gathering.pick(x, by_place, 0) for x in (indices, values)]
+    return gathering.gather(places, by_place), indices, values
 
 
 def merged(sp: SparseTensor, combine: Callable[..., Any]) -> SparseTensor:

@@ -34,7 +34,10 @@ def before(marks: Array) -> Array:
 def translated(strings: Array, table: bytes) -> Array:
     """The strings with every byte looked up in a table."""
     packed = pack(strings)
-    text = packed.data.tobytes().translate(table)
+    before_it = packed.data.tobytes()
+    text = before_it.translate(table)
+    if text == before_it:
+        return strings.copy()  # of the same bytes objects
     return unpack(packed._replace(data=np.frombuffer(text, np.uint8)), strings.shape)
 
 
@@ -48,7 +51,7 @@ def stripped(strings: Array) -> Array:
             at_front = some & _SPACE[data[np.where(some, begin, 0)]]
             at_back = some & ~at_front & _SPACE[data[np.where(some, end - 1, 0)]]
             if not (at_front | at_back).any():
-                return unpack(Packed(data, begin, end - begin), strings.shape)
+                return _shortened(strings, Packed(data, begin, end - begin), sizes)
             begin += at_front
             end -= at_back
     is_solid = ~_SPACE[data]
@@ -58,7 +61,18 @@ def stripped(strings: Array) -> Array:
     some = first < behind
     begin[some], end[some] = solid[first[some]], solid[behind[some] - 1] + 1
     size = np.where(some, end - begin, 0)
-    return unpack(Packed(data, begin, size), strings.shape)
+    return _shortened(strings, Packed(data, begin, size), sizes)
+
+
+def _shortened(strings: Array, pieces: Packed, sizes: Array) -> Array:
+    """Pieces of strings, which had these sizes; those that are whole are the same objects."""
+    changed = np.flatnonzero(pieces.sizes != sizes)
+    if 2 * len(changed) > len(sizes):
+        return unpack(pieces, strings.shape)
+    out = strings.copy()
+    some = Packed(pieces.data, pieces.starts[changed], pieces.sizes[changed])
+    out.reshape(-1)[changed] = unpack(some, changed.shape)
+    return out
 
 
 def words(strings: Packed) -> tuple[Packed, Array]:
@@ -112,6 +126,28 @@ def joined(columns: list[Array | bytes], count: int) -> Array:
     return unpack(Packed(out, starts, total), (count,))
 
 
+def neighbours(strings: Array, splits: Array, width: int, separator: bytes) -> tuple[Array, Array]:
+    """So many strings next to each other within a row, joined; and the splits of these.
+
+    `splits` are known to be valid. All strings stand in one run of bytes with separators between
+    them, so what is wanted are pieces of it.
+    """
+    packed = pack(strings)
+    room = packed.sizes + len(separator)
+    places = np.cumsum(room) - room
+    run = np.empty(int(room.sum()), np.uint8)
+    move(packed, places, run)
+    behind = places + packed.sizes
+    for i, letter in enumerate(separator):
+        run[behind + i] = letter
+    counts = np.maximum(np.diff(splits) - (width - 1), 0)
+    ends = np.zeros(len(splits), splits.dtype)
+    np.cumsum(counts, out=ends[1:])
+    first = np.repeat(splits[:-1] - ends[:-1], counts) + np.arange(int(ends[-1]))
+    begin = places[first]
+    return unpack(Packed(run, begin, behind[first + (width - 1)] - begin), first.shape), ends
+
+
 # --- numbers -------------------------------------------------------------------------------------
 
 _EXACT = 2**53  # float64 holds every whole number up to that, and these powers of ten
@@ -133,3 +169,26 @@ def decimal_numbers(pieces: Packed, is_integer: bool) -> tuple[Array, Array]:
     if zero.any():  # which may be a negative one
         found[zero] = np.where(pieces.data[pieces.starts[zero]] == ord("-"), -0.0, 0.0)
     return found, exact
+
+
+def in_decimals(integers: Array) -> Array:
+    """The strings that spell integers: digits from the last to the first, of all at once."""
+    is_negative = integers < 0
+    left = integers.astype(np.uint64)  # what negative ones become modulo 2**64
+    left[is_negative] = 0 - left[is_negative]
+    largest = int(left.max(initial=0))
+    width = len(str(largest))
+    sizes = np.ones(len(left), np.int64)
+    for digits in range(1, width):
+        sizes += left >= 10**digits
+    if largest < 2**32:
+        left = left.astype(np.uint32)
+    text = np.empty((len(left), width + 1), np.uint8)
+    for column in range(width, 0, -1):
+        rest = left // 10
+        text[:, column] = left - rest * 10 + ord("0")
+        left = rest
+    begin = np.arange(len(left)) * (width + 1) + (width + 1) - sizes
+    flat = text.reshape(-1)
+    flat[begin[is_negative] - 1] = ord("-")
+    return unpack(Packed(flat, begin - is_negative, sizes + is_negative), integers.shape)

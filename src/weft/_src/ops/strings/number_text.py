@@ -51,6 +51,8 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
         texts = [b"(%b,%b)" % pair for pair in zip(real, imag, strict=True)]
         return xp.as_strings(texts, x.shape)
     flat = x.reshape(-1)
+    if form == "%d" and x.dtype.kind in "iu" and packed.pays(x.size, costly=False):
+        return in_bulk.in_decimals(flat).reshape(x.shape)
     values = flat.tolist() if x.dtype.kind in "iu" else flat.astype(np.float64).tolist()
     return xp.as_strings(_formatted(values, form), x.shape)
 
@@ -156,6 +158,7 @@ _NUMBER = re.compile(
 _HEX = re.compile(rb"[+-]?0x(?:[\da-f]+(?:\.[\da-f]*)?|\.[\da-f]+)(?:p[+-]?\d+)?", re.IGNORECASE)
 # Zeros in front do not count; Python refuses to read numbers of thousands of digits.
 _INTEGER = re.compile(rb"([+-]?)0*(\d{1,20})")
+_MOST_LETTERS = 4000  # of some numbers together: fewer digits than Python refuses to read
 _PARSED = (float32, float64, int32, int64, uint32, uint64)
 
 
@@ -191,10 +194,28 @@ def _number_in(s: bytes, dtype: DType) -> float:
 
 def _to_number_kernel(xp: ArrayNamespace, x: Any, *, out_type: DType) -> Array:
     x = as_array(x)
+    if 1 < x.size < packed.WORTH_PACKING:
+        found = plain_numbers(x.reshape(-1).tolist(), out_type)
+        if found is not None:
+            return found.reshape(x.shape)
     if packed.pays(x.size):
         return numbers_in(x.reshape(-1), out_type).reshape(x.shape)
     values = [_number_in(s, out_type) for s in x.reshape(-1).tolist()]
     return xp.array(values, out_type.numpy_dtype).reshape(x.shape)
+
+
+def plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
+    """The numbers that a few strings spell; None if one has other letters, or is none of those."""
+    # Python reads more than TensorFlow does: white space, names, and digits in groups.
+    text = b",".join(strings)
+    is_integer = dtype.is_integer
+    others = text.translate(None, b"0123456789-" if is_integer else b"0123456789.-+eE")
+    if len(others) != len(strings) - 1 or others.strip(b",") or len(text) > _MOST_LETTERS:
+        return None
+    try:
+        return np.array(list(map(int if is_integer else float, strings)), dtype.numpy_dtype)
+    except (ValueError, OverflowError):
+        return None
 
 
 def numbers_in(strings: Array, dtype: DType) -> Array:

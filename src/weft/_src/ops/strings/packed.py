@@ -31,7 +31,7 @@ _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wr
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
 _WORTH_LOADING = 10_000  # strings that were met: Python needs some 10 ms for them
 _WORTH_USING = 50  # strings in one call
-_WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond for each
+WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond for each
 
 
 class Packers(NamedTuple):
@@ -107,7 +107,7 @@ def pays(count: int, *, costly: bool = True) -> bool:
       count: how many there are.
       costly: whether Python takes long for each of them.
     """
-    if not costly and count < _WORTH_PACKING and flags.execution != "native":
+    if not costly and count < WORTH_PACKING and flags.execution != "native":
         return False
     return _packers(count) is not None
 

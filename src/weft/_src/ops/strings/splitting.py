@@ -206,6 +206,10 @@ def _ngrams_kernel(
     pad_width: int,
     preserve_short_sequences: bool,
 ) -> tuple[Array, Array]:
+    width = ngram_widths[0] if len(ngram_widths) == 1 and not preserve_short_sequences else 0
+    is_bare = width == 1 or (width > 1 and pad_width == 0)
+    if is_bare and _are_rows(splits, len(data)) and packed.pays(len(data)):
+        return in_bulk.neighbours(data, splits, width, separator.encode())
     tokens, ends = data.tolist(), splits.tolist()
     if ends and (ends[0] != 0 or ends[-1] != len(tokens) or ends != sorted(ends)):
         raise InvalidArgumentError(
@@ -228,6 +232,12 @@ def _ngrams_kernel(
             out.append(join(left * pad + row + right * pad))
         new_splits.append(len(out))
     return xp.as_strings(out, (len(out),)), np.array(new_splits, splits.dtype)
+
+
+def _are_rows(splits: Array, count: int) -> bool:
+    """Whether splits ascend from 0 to the number of strings."""
+    is_whole = bool(len(splits)) and splits[0] == 0 and splits[-1] == count
+    return is_whole and bool((splits[1:] >= splits[:-1]).all())
 
 
 ngrams_op = define_op(

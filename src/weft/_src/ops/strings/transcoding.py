@@ -40,6 +40,12 @@ def _transcode_kernel(
         return encoded(points, target, errors, replacement_char)
 
     x = as_array(x)
+    if source == "utf-8" and x.size < packed.WORTH_PACKING and not replace_control_characters:
+        try:  # a few that are valid, as they mostly are
+            made = [str(text, "utf-8").encode(target) for text in x.reshape(-1).tolist()]
+            return xp.as_strings(made, x.shape)
+        except UnicodeDecodeError:
+            return mapped(xp, transcode, x)
     if packed.pays(x.size) and not replace_control_characters:
         found = decoded_in_bulk(packed.pack(x), source)
         out = None if found is None else encoded_in_bulk(found[0], found[2], target)

@@ -1,0 +1,70 @@
+"""What `places.py` computes with ops, on arrays: for eager calls.
+
+What is not as it mostly is, elements in order and no two at one place, is `NotImplemented`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._src.core.tensor import Array
+
+_LOW64 = 2**64 - 1
+
+
+def places_of(indices: Array, shape: Array) -> Array | None:
+    """The place of each row of indices in row-major order; None if they do not fit together."""
+    if indices.ndim != 2 or shape.shape != indices.shape[1:]:
+        return None
+    out, stride = np.zeros(len(indices), np.int64), 1
+    for axis in range(len(shape) - 1, -1, -1):
+        column = indices[:, axis]
+        out += column if stride == 1 else column * np.int64(stride)
+        stride = stride * int(shape[axis]) & _LOW64  # as products of int64 are
+        stride -= stride >> 63 << 64
+    return out
+
+
+def in_order(indices: Array, values: Array, shape: Array) -> Any:
+    """Places in ascending order, and the elements in that order."""
+    places = places_of(indices, shape)
+    if places is None or values.shape[:1] != places.shape:
+        return NotImplemented
+    if (places[1:] >= places[:-1]).all():
+        return places, indices, values
+    order = np.argsort(places, kind="stable")
+    return places[order], indices[order], values[order]
+
+
+def added(a: Array, of_a: Array, b: Array, of_b: Array, shape: Array) -> Any:
+    """The sum of two sparse tensors, by their indices and values: indices and values."""
+    at_a, at_b = places_of(a, shape), places_of(b, shape)
+    if at_a is None or at_b is None or of_a.dtype != of_b.dtype or of_a.dtype.kind not in "fiuc":
+        return NotImplemented
+    if at_a.shape != of_a.shape or at_b.shape != of_b.shape:
+        return NotImplemented
+    if not ((at_a[1:] > at_a[:-1]).all() and (at_b[1:] > at_b[:-1]).all()):
+        return NotImplemented
+    if np.array_equal(at_a, at_b):
+        return a, _without_negative_zeros(of_a + of_b)
+    before = np.searchsorted(at_a, at_b)  # elements of a in front of each of b
+    is_new = np.ones(len(at_b), bool)
+    inside = before < len(at_a)
+    is_new[inside] = at_a[before[inside]] != at_b[inside]
+    new = before[is_new] + np.arange(np.count_nonzero(is_new))
+    is_old = np.ones(len(at_a) + len(new), bool)
+    is_old[new] = False
+    old = is_old.nonzero()[0]
+    indices = np.empty((len(is_old), a.shape[1]), a.dtype)
+    values = np.empty(len(is_old), of_a.dtype)
+    indices[old], indices[new] = a, b[is_new]
+    values[old], values[new] = of_a, of_b[is_new]
+    values[old[before[~is_new]]] += of_b[~is_new]
+    return indices, _without_negative_zeros(values)
+
+
+def _without_negative_zeros(sums: Array) -> Array:
+    """Sums of floats begin with 0, those of complex numbers with the first."""
+    return sums + sums.dtype.type(0) if sums.dtype.kind == "f" else sums

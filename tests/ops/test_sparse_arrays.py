@@ -1,0 +1,113 @@
+"""Sums and order of sparse tensors on arrays are those that the ops give."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft as tf
+from weft._src.ops.sparse import arithmetic, place_arrays, places
+
+RNG = np.random.default_rng(11)
+SHAPES = {"vector": (50,), "matrix": (6, 9), "three axes": (3, 4, 5), "empty": (0, 3)}
+
+
+def elements(shape: tuple[int, ...], count: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Places in order and values, some of them zeros with a sign, infinite or no numbers."""
+    size = int(np.prod(shape))
+    flat = np.sort(RNG.permutation(size)[:count])
+    indices = np.stack(np.unravel_index(flat, shape), 1).astype(np.int64).reshape(-1, len(shape))
+    values = (RNG.normal(size=len(flat)) * 100).astype(dtype)
+    if np.dtype(dtype).kind in "fc" and len(flat) > 6:
+        values[RNG.permutation(len(flat))[:6]] = [-0.0, 0.0, np.nan, np.inf, -np.inf, 1e4]
+    return indices, values
+
+
+def same_bits(found: Any, wanted: Any) -> None:
+    found, wanted = np.asarray(found), np.asarray(wanted)
+    np.testing.assert_array_equal(found, wanted)
+    assert found.dtype == wanted.dtype
+    if found.dtype.kind in "fc":
+        known = ~np.isnan(wanted)  # NaN has no sign that counts
+        for part in (np.real, np.imag):
+            np.testing.assert_array_equal(
+                np.signbit(part(found))[known], np.signbit(part(wanted))[known]
+            )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint64", "float16", "float32", "complex64"])
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_sums(shape: tuple[int, ...], dtype: str) -> None:
+    dense_shape = np.array(shape, np.int64)
+    plain: Any = arithmetic._added.__wrapped__  # type: ignore[attr-defined]
+    for counts in ((20, 20), (20, 3), (0, 9), (9, 0), (0, 0), (1, 50)):
+        a, b = [elements(shape, n, dtype) for n in counts]
+        for terms in ((*a, *b), (*a, *a), (*a, a[0].copy(), a[1][::-1])):
+            with np.errstate(all="ignore"):
+                found = place_arrays.added(*terms, dense_shape)
+            wanted = plain(*[tf.constant(x) for x in (*terms, dense_shape)])
+            for x, y in zip(found, wanted, strict=True):
+                same_bits(x, y)
+
+
+def test_nothing_is_warned_of() -> None:
+    large = tf.SparseTensor([[1]], [3e38], [4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isinf(tf.sparse.add(large, large).values.numpy()).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 20])
+def test_order(count: int) -> None:
+    plain: Any = places._in_order.__wrapped__  # type: ignore[attr-defined]
+    shape = np.array([6, 9], np.int64)
+    indices, values = elements((6, 9), count, "float32")
+    mixed = RNG.integers(0, len(indices), 2 * count) if count else np.zeros(0, int)
+    for i, v in ((indices, values), (indices[mixed], values[mixed])):
+        found = place_arrays.in_order(i, v, shape)
+        for x, y in zip(found, plain(*[tf.constant(z) for z in (i, v, shape)]), strict=True):
+            same_bits(x, y)
+
+
+def test_what_is_not_in_order_is_left_to_the_ops() -> None:
+    fine, one = np.array([[0, 1], [2, 0]]), np.ones(2)
+    shape = np.array([3, 3])
+    for wrong in (fine[::-1], fine[[0, 0]]):
+        assert place_arrays.added(wrong, one, fine, one, shape) is NotImplemented
+        assert place_arrays.added(fine, one, wrong, one, shape) is NotImplemented
+    for arguments in (
+        (fine, np.ones(3), fine, one, shape),
+        (fine, one, fine, np.ones(1), shape),
+        (fine, one, fine, one.astype("f"), shape),
+        (fine, one, fine, one, np.array([3])),
+        (fine, np.array([b"x", b"y"], object), fine, np.array([b"x", b"y"], object), shape),
+    ):
+        assert place_arrays.added(*arguments) is NotImplemented
+    twice = tf.SparseTensor([[0, 1], [0, 1]], [1.0, 2.0], [2, 2])
+    made = tf.sparse.add(twice, tf.SparseTensor([[1, 0]], [5.0], [2, 2]))
+    assert made.indices.numpy().tolist() == [[0, 1], [1, 0]]
+    assert made.values.numpy().tolist() == [3.0, 5.0]
+
+
+def test_gradients_go_through_the_ops() -> None:
+    x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        made = tf.sparse.add(
+            tf.SparseTensor([[0], [2]], x, [3]), tf.SparseTensor([[2]], [4.0], [3])
+        )
+        y = tf.reduce_sum(made.values**2)
+    np.testing.assert_array_equal(tape.gradient(y, x), [2.0, 12.0])
+
+
+@pytest.mark.parametrize("shape", [(2**40, 2**40, 7), (5,), (3, 2**62, 2, 2), (0, 4), ()])
+def test_places_of_any_shape(shape: tuple[int, ...]) -> None:
+    """Also where int64 does not hold them, which nobody has checked."""
+    indices = RNG.integers(0, 2**62, (9, len(shape)))
+    sizes = np.array(shape, np.int64)
+    wanted = places.from_indices(tf.constant(indices), tf.constant(sizes))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(place_arrays.places_of(indices, sizes), wanted)
