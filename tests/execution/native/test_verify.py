@@ -122,6 +122,11 @@ def test_random_graphs_agree(first: int) -> None:
         assert native_graphs.check_graph(seed) is None
 
 
+def test_what_cancels_out_is_no_difference() -> None:
+    """The mean of this graph is 0 but for rounding, and its root is a number or none."""
+    assert native_graphs.check_graph(202611180001773) is None
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["graphs", "--count", "2", "--seed", "100"]) == 0
     assert capsys.readouterr().out == "graphs: 2 cases, 0 disagreements, seeds from 100\n"

@@ -50,7 +50,7 @@ def check(graph: Graph, values: Sequence[Any], compiler: Any = compile_graph) ->
     got, got_state = _on_copies(lambda vs: compiled(*vs), values)
     if got is None:  # a check failed, and the reference raised no error
         raise TierDifferenceError(f"{graph.name}: native code refuses what the reference runs.")
-    problem = _difference([*got, *got_state], [*wanted, *wanted_state], _roughest(special))
+    problem = difference([*got, *got_state], [*wanted, *wanted_state], roughest(special))
     if problem is not None:
         found = first_difference(special, values, compiler)
         raise TierDifferenceError(
@@ -97,7 +97,7 @@ def _compare_node(node: Node, inputs: list[Any], compiler: Any) -> str | None:
     got, got_state = _on_copies(lambda vs: compiled(*vs), inputs)
     if got is None:
         return "native code refuses what the reference runs"
-    return _difference([*got, *got_state], [*wanted, *wanted_state], _roughest(alone))
+    return difference([*got, *got_state], [*wanted, *wanted_state], roughest(alone))
 
 
 def _copy(value: Any) -> Any:
@@ -113,14 +113,15 @@ def _on_copies(run: Callable[[list[Any]], Any], values: Sequence[Any]) -> tuple[
     return out, [v.data for v in copies if isinstance(v, VariableCell)]
 
 
-def _roughest(graph: Graph) -> float:
+def roughest(graph: Graph) -> float:
     """The tolerance of the least precise floats of a graph: they may be cast to better ones."""
-    inner = [_roughest(body) for node in graph.nodes for _, body in node.nested]
+    inner = [roughest(body) for node in graph.nodes for _, body in node.nested]
     used = [t.dtype.name for node in graph.nodes for t in (*node.inputs, *node.outputs)]
     return max([_TOLERANCES.get(name, 0.0) for name in used] + inner, default=0.0)
 
 
-def _difference(got: Sequence[Any], wanted: Sequence[Any], tolerance: float) -> str | None:
+def difference(got: Sequence[Any], wanted: Sequence[Any], tolerance: float) -> str | None:
+    """The first output that is not what is wanted, described; None if all are."""
     for i, (a, b) in enumerate(zip(got, wanted, strict=True)):
         if isinstance(a, Stack) and isinstance(b, Stack):
             problem = _stack_difference(a, b, tolerance)
@@ -136,7 +137,7 @@ def _stack_difference(got: Stack, wanted: Stack, tolerance: float) -> str | None
     if got.length != wanted.length or list(got.written()) != list(wanted.written()):
         return f"native {got}, reference {wanted}"
     rows = [[_element(s.read(i)) for i in s.written()] for s in (got, wanted)]
-    return _difference(rows[0], rows[1], tolerance)
+    return difference(rows[0], rows[1], tolerance)
 
 
 def _element(row: Any) -> Any:
