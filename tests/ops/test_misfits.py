@@ -9,6 +9,7 @@ import pytest
 
 import weft as tf
 from fuzzing import corpus, misfits
+from weft._src.ops.registry import find_op
 from weft.errors import ShapeError
 
 SAMPLE = 120
@@ -97,3 +98,11 @@ def test_an_array_of_one_number_is_no_number(name: str) -> None:
         given = [a.reshape(1) if k == i else a for k, a in enumerate(call.arrays)]
         with pytest.raises(ShapeError, match=r"must have rank 0, got shape \(1,\)"):
             call.function(*map(tf.constant, given))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_multiples_are_a_vector(traced: bool) -> None:
+    gradient = find_op("TileGrad")
+    run = tf.function(gradient) if traced else gradient
+    with pytest.raises(ShapeError, match="multiples must have rank 1"):
+        run(tf.constant(1.0), tf.zeros([0, 1], tf.int32), tf.zeros([0], tf.int32))

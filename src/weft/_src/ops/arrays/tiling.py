@@ -106,6 +106,8 @@ def _tile_grad_infer(g: TensorSpec, multiples: TensorSpec, shape: TensorSpec) ->
 
 
 def _tile_grad_kernel(xp: ArrayNamespace, g: Array, multiples: Array, shape: Array) -> Array:
+    if multiples.ndim != 1:
+        raise ShapeError(f"TileGrad: multiples must have rank 1, got shape {multiples.shape}.")
     pairs = list(zip(multiples.tolist(), shape.tolist(), strict=True))
     if g.shape != tuple([m * n for m, n in pairs]):
         raise ShapeError(f"TileGrad: dy has shape {g.shape}, of {pairs} repetitions and sizes.")
