@@ -170,3 +170,12 @@ def test_lgamma_at_infinities_and_poles(dtype: tf.DType) -> None:
 def test_integers_are_refused(function: object) -> None:
     with pytest.raises(tf.errors.DTypeError, match=r"x has dtype int32, expected one of bfloat16"):
         function(1)
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_betainc_of_parameters_whose_sum_overflows(jit: bool) -> None:
+    largest = np.finfo(np.float32).max
+    run = tf.function(tf.math.betainc, jit_compile=True) if jit else tf.math.betainc
+    found = run(largest, largest, tf.constant([0.3, 0.7]))
+    np.testing.assert_array_equal(found, np.float32([0, 1]))
+    assert found.dtype is tf.float32
