@@ -6,6 +6,8 @@ import contextlib
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace, TensorLike
 from weft._src.core.blas import one_thread
 from weft._src.core.convert import convert_to_tensor
@@ -115,7 +117,7 @@ def _determinant_kernel(xp: ArrayNamespace, x: Array) -> Any:
 
 def _nan_of_nan(xp: ArrayNamespace, x: Array, found: Any) -> Any:
     """What was found, but NaN for matrices with a NaN, which pivoting may pass over."""
-    if not xp.isnan(x).any():
+    if isinstance(x, np.ndarray) and not xp.isnan(x).any():  # XLA does not know yet
         return xp.asarray(found)
     return xp.where(xp.isnan(x).any(axis=(-2, -1)), x.dtype.type(xp.nan), found)
 

@@ -10,6 +10,7 @@ import ctypes
 import functools
 import math
 import struct
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -193,10 +194,10 @@ class Executable:
             for i, (v, kind) in enumerate(zip(values, self._inputs, strict=True))
         )
 
-    def __del__(self) -> None:
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         """Gives the memory back that is kept between calls: scratch, and a chain of blocks."""
         context = getattr(self, "_context", None)
-        if context is None:
+        if context is None or is_ending():  # when the process ends, modules are gone by then
             return
         free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._free)
         scratch, block = [
