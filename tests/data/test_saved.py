@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import collections
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 import weft as tf
 from weft._src.data.sources.storage import ElementWriter
-from weft._src.fileio.snappy import decompressed
+from weft._src.fileio.snappy import SnappyStream, decompressed
 from weft.errors import ParseError
 
 D = tf.data.Dataset
@@ -189,3 +190,16 @@ def test_what_version_0_1_saved_is_read(tmp_path: Path) -> None:
     D.range(1).save(str(tmp_path))
     assert not list(tmp_path.glob("shard_*"))
     assert list(D.load(str(tmp_path)).as_numpy_iterator()) == [0]
+
+
+def test_a_wrong_length_in_a_snappy_file_takes_no_memory(tmp_path: Path) -> None:
+    file = tmp_path / "cut.snappy"
+    file.write_bytes(b"\xff\xff\xff\xff" + b"few")
+    stream = SnappyStream(str(file), "TFRecord file")
+    tracemalloc.start()
+    try:
+        with pytest.raises(tf.errors.DataLossError, match="cut short"):
+            stream.read(12)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 22
+    finally:
+        tracemalloc.stop()

@@ -61,23 +61,36 @@ class SnappyStream(InputStream):
 
     def __init__(self, path: str, what: str) -> None:
         super().__init__(path, "", what)
-        self._block = b""
+        self._block, self._at = b"", 0  # what was decompressed, and how far it was read
 
     def _some(self, n: int) -> bytes:
-        while not self._block:
-            with file_errors(self._what, self.path):
-                header = self._file.read(4) or b""
-                if not header:
-                    return b""
-                block = self._file.read(int.from_bytes(header, "big")) or b""
-            if len(header) < 4 or len(block) < int.from_bytes(header, "big"):
+        while self._at == len(self._block):
+            header = self._from_file(4)
+            if not header:
+                return b""
+            size = int.from_bytes(header, "big")
+            block = self._from_file(size)
+            if len(header) < 4 or len(block) < size:
                 raise self._lost("the compressed data is cut short")
             try:
-                self._block = decompressed(block)
+                self._block, self._at = decompressed(block), 0
             except ParseError as error:
                 raise self._lost(f"the compressed data is corrupt ({error})") from error
-        out, self._block = self._block[:n], self._block[n:]
+        out = self._block[self._at : self._at + n]
+        self._at += len(out)
         return out
+
+    def _from_file(self, n: int) -> bytes:
+        """Up to n bytes as they stand there; a length that is wrong takes no memory."""
+        parts: list[bytes] = []
+        while n > 0:
+            with file_errors(self._what, self.path):
+                part = self._file.read(min(n, CHUNK)) or b""
+            if not part:
+                break
+            parts.append(part)
+            n -= len(part)
+        return b"".join(parts)
 
     def skip(self, n: int) -> None:
         """Goes on by n bytes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import weft as tf
 from weft._src.core.aliases import TensorLike
@@ -24,32 +24,27 @@ def all_of_them(
     return tf.random.all_candidate_sampler(*given, seed_of(seed, seed2), name)
 
 
-def uniform(
-    true_classes: TensorLike,
-    num_true: int,
-    num_sampled: int,
-    unique: bool,
-    range_max: int,
-    seed: int = 0,
-    seed2: int = 0,
-    name: str | None = None,
-) -> Candidates:
-    given = (true_classes, num_true, num_sampled, unique, range_max)
-    return tf.random.uniform_candidate_sampler(*given, seed_of(seed, seed2), name)
+def _below(sampler: Callable[..., Candidates]) -> Callable[..., Candidates]:
+    """One that draws classes below a number."""
+
+    def draw(
+        true_classes: TensorLike,
+        num_true: int,
+        num_sampled: int,
+        unique: bool,
+        range_max: int,
+        seed: int = 0,
+        seed2: int = 0,
+        name: str | None = None,
+    ) -> Candidates:
+        given = (true_classes, num_true, num_sampled, unique, range_max)
+        return sampler(*given, seed_of(seed, seed2), name)
+
+    return draw
 
 
-def log_uniform(
-    true_classes: TensorLike,
-    num_true: int,
-    num_sampled: int,
-    unique: bool,
-    range_max: int,
-    seed: int = 0,
-    seed2: int = 0,
-    name: str | None = None,
-) -> Candidates:
-    given = (true_classes, num_true, num_sampled, unique, range_max)
-    return tf.random.log_uniform_candidate_sampler(*given, seed_of(seed, seed2), name)
+uniform = _below(tf.random.uniform_candidate_sampler)
+log_uniform = _below(tf.random.log_uniform_candidate_sampler)
 
 
 def fixed_unigram(
