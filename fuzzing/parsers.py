@@ -134,14 +134,16 @@ shard = glob.glob(folder + '/*/*/*.snapshot')[0]
     metadata = (plain / "snapshot.metadata").read_bytes()
     snappy = (b"\x06\x04ab\x01\x02", b"\x00", b"\x0a\x08abc\x12\x03\x00\x04xy")
     first, second = f"framed(data) + framed({numbers!r})", f"framed({row!r}) + framed(data)"
+    named = (*ALLOWED, tf.errors.UnsupportedError)  # another version, a type of somebody else
     return [
         Parser("saved element", element.format("framed(data) * 2") + loaded, _tensors(),
                _PLAIN + shard),
         Parser("saved ragged", element.format(first) + loaded, (row,), _RAGGED + shard),
         Parser("saved sparse", element.format(second) + loaded, (numbers,), _RAGGED + shard),
-        Parser("saved type", written.format("dataset_spec.pb") + loaded, types, _PLAIN),
+        Parser("saved type", written.format("dataset_spec.pb") + loaded, types, _PLAIN,
+               named),
         Parser("saved metadata", written.format("snapshot.metadata") + loaded, (metadata,),
-               _PLAIN),
+               _PLAIN, named),
         Parser("saved type of 0.1", written.format("dataset_spec.json") + loaded,
                (b'{"element_spec": {"dict": [["a", {"tensor": ["int32", [2]]}]]}, "count": 0}',)),
         Parser("snappy", "decompressed(data)", snappy,

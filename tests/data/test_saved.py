@@ -203,3 +203,25 @@ def test_a_wrong_length_in_a_snappy_file_takes_no_memory(tmp_path: Path) -> None
         assert tracemalloc.get_traced_memory()[1] < 1 << 22
     finally:
         tracemalloc.stop()
+
+
+def test_another_version_of_the_form_is_named(tmp_path: Path) -> None:
+    D.range(2).save(str(tmp_path))
+    metadata = tmp_path / "snapshot.metadata"
+    metadata.write_bytes(metadata.read_bytes() + b"\x20\x01")  # the last version counts
+    with pytest.raises(tf.errors.UnsupportedError, match="is of version 1, .* save the dataset"):
+        D.load(str(tmp_path))
+
+
+def test_a_sparse_tensor_of_another_shape_is_refused(tmp_path: Path) -> None:
+    rows = D.from_tensors(tf.sparse.from_dense([[0, 5, 0]]))
+    rows.save(str(tmp_path))
+    (tmp_path / "wide").mkdir()
+    D.from_tensors(tf.sparse.from_dense([[0, 5, 0, 0]])).save(str(tmp_path / "wide"))
+    (file,) = tmp_path.glob("[0-9]*/*/*.snapshot")
+    (other,) = tmp_path.glob("wide/*/*/*.snapshot")
+    file.write_bytes(other.read_bytes())
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"a sparse tensor of shape \[1, 4\], not \(1, 3\)"
+    ):
+        list(D.load(str(tmp_path)))

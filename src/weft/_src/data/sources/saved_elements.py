@@ -164,6 +164,10 @@ def _check_parts(leaf: Any, parts: list[Array], path: str) -> None:
             None,
             f"{path}: indices of a sparse tensor are outside of its shape.",
         )
+    if not leaf.shape.is_compatible_with(shape.tolist()):
+        raise InvalidArgumentError(
+            None, None, f"{path} holds a sparse tensor of shape {shape.tolist()}, not {leaf.shape}."
+        )
 
 
 # --- folders -------------------------------------------------------------------------------------
@@ -234,7 +238,8 @@ def _metadata(folder: str) -> Any:
         raise DataLossError(None, None, f"{path} names no folder: {metadata.run_id!r}.")
     if metadata.version != _VERSION:
         raise UnsupportedError(
-            f"{path} is of version {metadata.version}; Weft reads version {_VERSION}."
+            f"{path} is of version {metadata.version}, and only version {_VERSION} is read: save "
+            "the dataset anew with Dataset.save, here or in TensorFlow."
         )
     return metadata
 
