@@ -63,7 +63,7 @@ def _counted(cumulative: np.ndarray, find: np.ndarray) -> np.ndarray:
     for begin in range(0, len(find), some):
         part = slice(begin, begin + some)
         below = cumulative[part, None, :] <= find[part, :, None]
-        parts.append(np.add.reduce(below, 2, dtype=np.int64))
+        parts.append(below.sum(2, dtype=np.int64))
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 

@@ -176,7 +176,7 @@ def in_decimals(integers: Array) -> Array:
     is_negative = integers < 0
     left = integers.astype(np.uint64)  # what negative ones become modulo 2**64
     left[is_negative] = 0 - left[is_negative]
-    largest = int(left.max(initial=0))
+    largest = int(np.max(left, initial=0))
     width = len(str(largest))
     sizes = np.ones(len(left), np.int64)
     for digits in range(1, width):
