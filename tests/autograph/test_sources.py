@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+import ast
 import doctest
+import inspect
 import linecache
 import logging
 import sys
+import textwrap
 import types
+import typing
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +19,7 @@ from typing import Any
 import pytest
 
 import weft as tf
+from weft._src.autograph.pyct import source
 
 SOURCE = """
 def f(x):
@@ -125,3 +131,54 @@ def test_library_code_is_not_converted() -> None:
     module.__dict__.update(namespace)
     with pytest.raises(tf.errors.OperatorNotAllowedInGraphError):
         tf.function(module.f)(tf.constant(1))
+
+
+BLOCKS = '''
+def closed_below(x):
+    return (x
+)
+
+def dead_code(x):
+    return x
+    y = 1
+
+def only_a_docstring():
+    """Nothing else."""
+
+def generator_in_name_only():
+    return
+    yield
+
+def commented(x):
+    y = x
+    # the last line is code
+    return y
+    # and this is none
+
+class Methods:
+    def method(self, x):
+        def inner(y):
+            return y + x
+        return inner
+    attribute = 3
+'''
+
+
+def test_the_lines_of_a_function_are_those_that_the_tokenizer_finds() -> None:
+    name = "<blocks>"
+    linecache.cache[name] = (len(BLOCKS), None, BLOCKS.splitlines(keepends=True), name)
+    own: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(BLOCKS, name, "exec"), own)
+    modules = [vars(m) for m in (argparse, ast, doctest, inspect, textwrap, typing, zipfile)]
+    spaces = [own, vars(own["Methods"]), *modules, *map(vars, (ast.NodeVisitor, zipfile.ZipFile))]
+    found = 0
+    for function in [f for space in spaces for f in space.values() if inspect.isfunction(f)]:
+        if function.__name__ == "<lambda>" or not linecache.getlines(function.__code__.co_filename):
+            continue
+        lines = source._lines_from(function)
+        expected = source._parse(inspect.getblock(lines), function.__code__.co_firstlineno)
+        made = source._tree(function.__code__, lines)
+        attributes = {"include_attributes": True}
+        assert ast.dump(made, **attributes) == ast.dump(expected, **attributes), function
+        found += 1
+    assert found > 200

@@ -163,3 +163,16 @@ def test_jacobians_are_compiled_as_a_whole() -> None:
     x = np.linspace(-0.5, 0.5, 6, dtype=np.float32).reshape(2, 3)
     slope = 1 - np.tanh(x @ w) ** 2
     np.testing.assert_allclose(jacobian(x), slope[:, :, None] * w.numpy().T, rtol=1e-6)
+
+
+def test_what_is_said_of_a_shape_is_not_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tf.config, "execution", "native")
+
+    @tf.function
+    def widened(x: tf.Tensor, shape: tf.Tensor) -> tf.Tensor:
+        y = tf.reshape(x, shape)
+        y.set_shape([2, 4])  # there are six elements
+        return y * 2.0
+
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot reshape"):
+        widened(tf.range(6.0), tf.constant([2, 3]))

@@ -102,7 +102,11 @@ class TieredPlan:
         """The NumPy tier, which a function that is compiled at once may never need."""
         if self._kernel is not None:
             return self._kernel
-        return NumpyPlan(fuse_attention(optimize(self.graph), LEAST_SCORES_NUMPY))
+        return NumpyPlan(fuse_attention(self._optimized, LEAST_SCORES_NUMPY))
+
+    @cached_property
+    def _optimized(self) -> Graph:
+        return optimize(self.graph)
 
     @property
     def source(self) -> str:
@@ -269,7 +273,7 @@ class TieredPlan:
 
             told = None if compilation is None else compilation.code_is_written
             started = time.perf_counter()
-            made = driver.compile_graph(self.graph, values, whole=bool(self._jit), told=told)
+            made = driver.compile_graph(self._optimized, values, whole=bool(self._jit), told=told)
         except NotCompilableError as reason:
             # What fails on every tier is NumPy's to report, and other shapes may do better.
             if reason.fails and self._failures < _MOST_SHAPES:

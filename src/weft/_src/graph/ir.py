@@ -69,6 +69,7 @@ class Node:
         name: str,
         location: Location,
         device: str = "",
+        effects: Effects | None = None,
     ) -> None:
         self.graph: Graph = graph
         self.op: Op = op
@@ -80,7 +81,7 @@ class Node:
         self.outputs: tuple[SymbolicTensor, ...] = tuple(
             [SymbolicTensor(self, i, spec) for i, spec in enumerate(specs)]
         )
-        self.effects: Effects = _effects(self)
+        self.effects: Effects = _effects(self) if effects is None else effects
 
     @property
     def type(self) -> str:
@@ -154,8 +155,11 @@ class Node:
 
 def holds_graphs(attrs: dict[str, Any]) -> bool:
     """Whether a node with these attributes has nested graphs."""
-    heads = [v[0] if type(v) is tuple and v else v for v in attrs.values()]
-    return any(isinstance(head, Graph) for head in heads)
+    for value in attrs.values():
+        head = value[0] if type(value) is tuple and value else value
+        if isinstance(head, Graph):
+            return True
+    return False
 
 
 def _effects(node: Node) -> Effects:
@@ -199,6 +203,7 @@ class Graph(OlderMethods):
         self.saving: Any = None
         self.plan: Any = None  # its executable form, once it ran
         self.jit_compile: bool | None = None  # True: it has to be machine code
+        self.is_optimized = False  # by all passes, in their order
         # outer tensor -> the placeholder that stands for it here, in the order of first use.
         self._captures: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self._outer_of: dict[int, Tensor] = {}
@@ -294,15 +299,17 @@ class Graph(OlderMethods):
         Returns:
           The new node.
         """
-        return self.add_node(
-            node.op,
-            inputs,
-            node.attrs if attrs is None else attrs,
-            [out.spec for out in node.outputs] if specs is None else specs,
-            prefix + node.name,
-            node.location,
-            device or node.device,
-        )
+        if specs is None:
+            specs = [out.spec for out in node.outputs]
+        name, device = prefix + node.name, device or node.device
+        if attrs is not None or node.effects is not PURE or state.graph is self:
+            attrs = node.attrs if attrs is None else attrs
+            return self.add_node(node.op, inputs, attrs, specs, name, node.location, device)
+        # Most copies by far: nothing of it depends on where it is, and it is as pure as before.
+        name = self._names.unique(name)
+        made = Node(self, node.op, inputs, node.attrs, specs, name, node.location, device, PURE)
+        self.nodes.append(made)
+        return made
 
     def add_input(self, spec: TensorSpec, name: str) -> SymbolicTensor:
         """Adds a parameter.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from weft._src.core import dtypes
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
-from weft._src.graph.ir import Graph, Node, holds_graphs
+from weft._src.graph.ir import Graph, Node
 from weft._src.ops.arrays.source import const_op
 
 
@@ -70,6 +72,9 @@ class Rewriter:
         return self.new
 
 
+Visit = Callable[[Rewriter, Node], None]
+
+
 def copied(graph: Graph) -> Rewriter:
     """A rewriter that has copied the whole graph; the outputs are still to be set."""
     rewriter = Rewriter(graph)
@@ -78,22 +83,72 @@ def copied(graph: Graph) -> Rewriter:
     return rewriter
 
 
-def rewrite(graph: Graph, visit: Callable[[Rewriter, Node], None], again: Any) -> Graph:
-    """Runs `visit` on every node in order; `again` is the pass itself, for nested graphs."""
-    rewriter = Rewriter(graph)
-    for node in graph.body:
-        visit(rewriter, with_nested(node, again))
+class _ChangeError(Exception):
+    """A pass changes something: a new graph is needed."""
+
+
+class _Unchanged(Rewriter):
+    """Stands for a rewriter as long as a pass copies everything: nodes are their own copies."""
+
+    def __init__(self, old: Graph) -> None:
+        self.old = old
+
+    def __getattr__(self, name: str) -> Any:
+        raise _ChangeError  # there is no new graph to add something to
+
+    def __getitem__(self, old: SymbolicTensor) -> SymbolicTensor:
+        return old
+
+    def __setitem__(self, old: SymbolicTensor, new: SymbolicTensor) -> None:
+        raise _ChangeError
+
+    def copy(
+        self, node: Node, attrs: dict[str, Any] | None = None, prefix: str = "", device: str = ""
+    ) -> Node:
+        if attrs is not None or prefix or device:
+            raise _ChangeError
+        return node
+
+
+def rewrite(graph: Graph, visitor: Callable[[], Visit], again: Callable[[Graph], Graph]) -> Graph:
+    """What a pass makes of a graph: the graph itself if nothing changes.
+
+    Args:
+      graph: the graph.
+      visitor: makes the function that decides for each node in order. It may be asked twice: what
+        it remembers of the nodes must begin anew.
+      again: the pass itself, for nested graphs.
+    """
+    nodes = [with_nested(node, again) for node in graph.body]
+    if is_same(graph, nodes):
+        with contextlib.suppress(_ChangeError):
+            unchanged, visit = _Unchanged(graph), visitor()
+            for node in nodes:
+                visit(unchanged, node)
+            return graph
+    rewriter, visit = Rewriter(graph), visitor()
+    for node in nodes:
+        visit(rewriter, node)
     return rewriter.finish()
 
 
+def is_same(graph: Graph, nodes: Sequence[Node]) -> bool:
+    """Whether these nodes are those of the graph, which has the form that a rewriter gives it."""
+    if graph.captures and not graph.is_function:
+        return False  # its captures become inputs
+    return len(nodes) == len(graph.body) and all(map(operator.is_, nodes, graph.body))
+
+
 def with_nested(node: Node, transform: Callable[[Graph], Graph]) -> Node:
-    """The node with its nested graphs transformed; the node itself if it has none."""
-    if not holds_graphs(node.attrs):
-        return node
-    attrs = dict(node.attrs)
+    """The node with its nested graphs transformed; the node itself if they stay as they are."""
+    changed: dict[str, Any] = {}
     for key, value in node.attrs.items():
         if isinstance(value, Graph):
-            attrs[key] = transform(value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], Graph):
-            attrs[key] = tuple([transform(graph) for graph in value])
-    return node.replace(attrs=attrs)
+            graph = transform(value)
+            if graph is not value:
+                changed[key] = graph
+        elif type(value) is tuple and value and isinstance(value[0], Graph):
+            graphs = tuple([transform(graph) for graph in value])
+            if not all(map(operator.is_, graphs, value)):
+                changed[key] = graphs
+    return node.replace(attrs={**node.attrs, **changed}) if changed else node

@@ -10,6 +10,7 @@ import keyword
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from weft._src.core import blas, xp
@@ -26,6 +27,7 @@ from weft._src.ops.linalg.products import matmul_op
 from weft._src.ops.state.variables import read_op
 
 _INDENT = "    "
+_NO_NAME = re.compile(r"\W")
 _MAX_DEPTH = 16  # Python allows 20 loops inside each other, and 100 levels of indentation
 _WIDE = COMPLEX | {float32, float64}  # NumPy adds up narrower numbers in their own dtype
 
@@ -34,10 +36,19 @@ _WIDE = COMPLEX | {float32, float64}  # NumPy adds up narrower numbers in their 
 class GeneratedPlan:
     """The source of a plan, what it refers to, and which node each line came from."""
 
-    source: str
+    code: str  # with empty lines where the source has comments
     bindings: dict[str, Any]
     node_of_line: dict[int, Node]
     names: dict[int, str] = field(repr=False)
+    described: dict[int, tuple[int, Node]] = field(repr=False)  # what each comment is about
+
+    @cached_property
+    def source(self) -> str:
+        """The code for people: a comment above each node. Most plans are never looked at."""
+        lines = self.code.split("\n")
+        for number, (depth, node) in self.described.items():
+            lines[number - 1] = f"{_INDENT * depth}# {describe_node(node)}"
+        return "\n".join(lines)
 
 
 def generate(graph: Graph, compile_graph: Callable[[Graph], Any]) -> GeneratedPlan:
@@ -54,10 +65,11 @@ def generate(graph: Graph, compile_graph: Callable[[Graph], Any]) -> GeneratedPl
         f"def make_plan({', '.join(writer.bindings)}):",
         f"{_INDENT}def plan({', '.join(parameters)}):",
     ]
-    source = "\n".join([*head, *writer.lines, f"{_INDENT}return plan", ""])
+    code = "\n".join([*head, *writer.lines, f"{_INDENT}return plan", ""])
     shift = len(head)
     node_of_line = {number + shift: node for number, node in writer.node_of_line.items()}
-    return GeneratedPlan(source, writer.bindings, node_of_line, writer.names)
+    described = {number + shift: about for number, about in writer.described.items()}
+    return GeneratedPlan(code, writer.bindings, node_of_line, writer.names, described)
 
 
 class _Writer:
@@ -67,18 +79,22 @@ class _Writer:
         self._compile_graph = compile_graph
         self.lines: list[str] = []
         self.node_of_line: dict[int, Node] = {}
+        self.described: dict[int, tuple[int, Node]] = {}
         self.names: dict[int, str] = {}
         self.bindings: dict[str, Any] = {"xp": xp, "as_value": as_value}
         self._bound: dict[int, str] = {}
         # Each name, and the number behind the next one that wishes to be called so.
         self._taken = dict.fromkeys(("make_plan", "plan", "xp", "as_value", "range"), 1)
         self._locals: set[int] = set()
+        self._structured = {
+            "If": self._if, "Case": self._case, **dict.fromkeys(LOOP_NAMES, self._while)
+        }  # fmt: skip
         self._scalars: dict[int, str] = {}
 
     # --- names -------------------------------------------------------------------------------
 
     def _free_name(self, wish: str) -> str:
-        base = re.sub(r"\W", "_", wish)
+        base = _NO_NAME.sub("_", wish)
         if not base[:1].isalpha():
             base = f"v{base}"
         if keyword.iskeyword(base):
@@ -146,9 +162,9 @@ class _Writer:
         if name == "PartitionedCall":
             self._call(node, depth)
             return
-        self.line(depth, f"# {describe_node(node)}")
-        writers = {"If": self._if, "Case": self._case, **dict.fromkeys(LOOP_NAMES, self._while)}
-        structured = writers.get(name)
+        self.lines.append("")
+        self.described[len(self.lines)] = (depth, node)
+        structured = self._structured.get(name)
         if structured is not None:
             structured(node, depth)
             return
@@ -287,8 +303,7 @@ class _Writer:
 
 def _is_huge(node: Node) -> bool:
     """Whether a new result is so large that memory is asked for it before it is made."""
-    sizes = [known_bytes(t.spec) for t in node.outputs]
-    return node.op.fresh and max(sizes, default=0) > limits.asked_above
+    return node.op.fresh and any(known_bytes(t.spec) > limits.asked_above for t in node.outputs)
 
 
 def _has_unchecked_shapes(node: Node) -> bool:

@@ -12,7 +12,7 @@ import linecache
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from weft._src.core.context import quiet_context
 from weft._src.errors import OpError
@@ -29,6 +29,24 @@ _gone: list[str] = []
 plans_by_file: weakref.WeakValueDictionary[str, NumpyPlan] = weakref.WeakValueDictionary()
 
 
+class _Lines(Sequence[str]):
+    """The lines of a plan for `linecache`, made when somebody asks; none when the plan is gone."""
+
+    def __init__(self, plan: NumpyPlan) -> None:
+        self._plan = weakref.ref(plan)
+
+    @property
+    def _lines(self) -> list[str]:
+        plan = self._plan()
+        return [] if plan is None else plan.source.splitlines(keepends=True)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._lines[at]
+
+
 class NumpyPlan:
     """Callable with the values of the graph's inputs and captures; returns a tuple of outputs."""
 
@@ -37,11 +55,11 @@ class NumpyPlan:
         self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}
-        exec(compile(self.source, self.file, "exec"), namespace)
+        exec(compile(self._generated.code, self.file, "exec"), namespace)
         self._function = namespace["make_plan"](**self._generated.bindings)
         # Tracebacks and debuggers show generated code as any other, as long as the plan lives.
-        lines = self.source.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(self.source), None, lines, self.file)
+        lines = cast(list[str], _Lines(self))
+        linecache.cache[self.file] = (len(self._generated.code), None, lines, self.file)
         while _gone:
             linecache.cache.pop(_gone.pop(), None)
         plans_by_file[self.file] = self

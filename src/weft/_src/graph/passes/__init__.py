@@ -25,9 +25,12 @@ check_passes = False
 
 
 def optimize(graph: Graph) -> Graph:
-    """All passes, in order."""
+    """All passes, in order; the graph itself if they change nothing, or have been there."""
+    if graph.is_optimized:
+        return graph
     for transform in PASSES:
         graph = transform(graph)
         if check_passes:
             verify(graph)
+    graph.is_optimized = True
     return graph

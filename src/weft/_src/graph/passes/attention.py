@@ -34,7 +34,7 @@ from weft._src.graph.ir import Graph, Node, infer
 from weft._src.graph.passes.dce import drop_dead_nodes
 from weft._src.graph.passes.labelled import Labelled, Product, before_transposes, product_of
 from weft._src.graph.passes.simplify import simplify
-from weft._src.graph.rewrite import Rewriter, with_nested
+from weft._src.graph.rewrite import Rewriter, is_same, with_nested
 from weft._src.ops.arrays.fill import fill_op
 from weft._src.ops.arrays.selection import select_op
 from weft._src.ops.arrays.shape import broadcast_to_op, transpose_op
@@ -69,10 +69,14 @@ def fuse_attention(graph: Graph, least_scores: int = LEAST_SCORES) -> Graph:
             continue
         if found is not None and (found.only_forward or found.find_gradient()):
             found.plan(graph, actions)
+    again = partial(fuse_attention, least_scores=least_scores)
+    nodes = [with_nested(node, again) for node in graph.body]
+    if not actions and is_same(graph, nodes):
+        return graph
     rewriter = Rewriter(graph)
-    for node in graph.body:
-        rewriter.copy(with_nested(node, partial(fuse_attention, least_scores=least_scores)))
-        for action in actions.get(id(node), ()):
+    for old, node in zip(graph.body, nodes, strict=True):
+        rewriter.copy(node)
+        for action in actions.get(id(old), ()):
             action(rewriter)
     made = rewriter.finish()
     return drop_dead_nodes(simplify(made)) if actions else made

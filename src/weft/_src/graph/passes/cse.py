@@ -8,7 +8,7 @@ import numpy as np
 
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph.ir import Graph, Node
-from weft._src.graph.rewrite import Rewriter, rewrite
+from weft._src.graph.rewrite import Rewriter, Visit, rewrite
 
 
 def merge_equal_nodes(graph: Graph) -> Graph:
@@ -16,6 +16,10 @@ def merge_equal_nodes(graph: Graph) -> Graph:
 
     Two reads of a variable are equal only if nothing was written between them.
     """
+    return rewrite(graph, _merging, merge_equal_nodes)
+
+
+def _merging() -> Visit:
     seen: dict[Any, tuple[SymbolicTensor, ...]] = {}
     writes = 0
 
@@ -36,7 +40,7 @@ def merge_equal_nodes(graph: Graph) -> Graph:
         for out, same in zip(node.outputs, found, strict=True):
             rewriter[out] = same
 
-    return rewrite(graph, visit, merge_equal_nodes)
+    return visit
 
 
 def _key(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.graph.ir import Graph, Node
-from weft._src.graph.rewrite import Rewriter, copied, with_nested
+from weft._src.graph.rewrite import Rewriter, copied, is_same, with_nested
 from weft._src.ops.control.loop import LOOP_NAMES
 
 
@@ -29,17 +29,21 @@ def drop_dead_nodes(graph: Graph) -> Graph:
         else:
             used = node.inputs
         alive[id(node)] = kept
-        needed.update([id(x) for x in used])
-    rewriter = Rewriter(graph)
+        needed.update(map(id, used))
+    parts = []
     for node in graph.body:
-        if id(node) not in alive:
-            continue
-        kept = alive[id(node)]
-        narrow = _NARROW.get(node.op.name)
-        if narrow is None or len(kept) == len(node.outputs):
-            rewriter.copy(with_nested(node, drop_dead_nodes))
-        else:
+        if id(node) in alive:
+            kept = alive[id(node)]
+            narrow = None if len(kept) == len(node.outputs) else _NARROW.get(node.op.name)
+            parts.append((node if narrow else with_nested(node, drop_dead_nodes), kept, narrow))
+    if is_same(graph, [node for node, _, narrow in parts if not narrow]):
+        return graph
+    rewriter = Rewriter(graph)
+    for node, kept, narrow in parts:
+        if narrow:
             _add_narrowed(rewriter, node, kept, *narrow(node, kept))
+        else:
+            rewriter.copy(node)
     return rewriter.finish()
 
 

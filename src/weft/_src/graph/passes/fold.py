@@ -22,7 +22,7 @@ _MAX_BYTES = 64 * 1024
 
 def fold_constants(graph: Graph) -> Graph:
     """The graph with constant parts computed."""
-    return rewrite(graph, _visit, fold_constants)
+    return rewrite(graph, lambda: _visit, fold_constants)
 
 
 def _visit(rewriter: Rewriter, node: Node) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from weft._src.graph.ir import Graph, Node
-from weft._src.graph.rewrite import Rewriter, rewrite
+from weft._src.graph.rewrite import Rewriter, with_nested
 
 
 def forget_gradients(graph: Graph) -> Graph:
-    """The graph without identities (stops and custom gradients), and what only these used."""
-    return rewrite(graph, _visit, forget_gradients)
+    """A copy of the graph without identities: without stops and custom gradients.
+
+    It is a graph of its own in any case: the first one may still grow.
+    """
+    rewriter = Rewriter(graph)
+    for node in graph.body:
+        _visit(rewriter, with_nested(node, forget_gradients))
+    return rewriter.finish()
 
 
 def _visit(rewriter: Rewriter, node: Node) -> None:

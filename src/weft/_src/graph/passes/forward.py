@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weft._src.core.tensor import EagerTensor, SymbolicTensor
 from weft._src.graph.ir import Graph, Node
-from weft._src.graph.rewrite import Rewriter, rewrite
+from weft._src.graph.rewrite import Rewriter, Visit, rewrite
 from weft._src.ops.state.variables import assign_op, read_op
 
 
@@ -15,6 +15,12 @@ def forward_assignments(graph: Graph) -> Graph:
     locks of what it writes, so nobody else can change the value in between.
     """
     captured = {id(inner) for outer, inner in graph.captures if isinstance(outer, EagerTensor)}
+    if not captured:
+        return graph
+    return rewrite(graph, lambda: _forwarding(captured), lambda nested: nested)
+
+
+def _forwarding(captured: set[int]) -> Visit:
     assigned: dict[int, SymbolicTensor] = {}  # handle -> the value that it holds
 
     def visit(rewriter: Rewriter, node: Node) -> None:
@@ -32,4 +38,4 @@ def forward_assignments(graph: Graph) -> Graph:
             assigned[id(node.inputs[0])] = node.inputs[1]
         rewriter.copy(node)
 
-    return rewrite(graph, visit, lambda nested: nested)
+    return visit

@@ -19,7 +19,7 @@ Rule = Callable[[Rewriter, Node, list[SymbolicTensor]], SymbolicTensor | None]
 
 def simplify(graph: Graph) -> Graph:
     """The graph with nodes replaced by something simpler where a rule applies."""
-    return rewrite(graph, _visit, simplify)
+    return rewrite(graph, lambda: _visit, simplify)
 
 
 def _visit(rewriter: Rewriter, node: Node) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from weft._src.core.dtypes import variant
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.errors import OpError
@@ -42,6 +43,8 @@ def specialize(
     reshaped = _reshaped_variables(graph)
     for i, held in enumerate(variables):
         facts[i] = None if id(graph.all_inputs[i]) in reshaped else held
+    if _is_settled(graph, specs, facts):
+        return optimize(graph)
     out = optimize(_retraced(graph, specs, facts)[0])
     # A size that was computed is a constant now: what has it as shape may be known, too.
     unknown = _unknown_sizes(out)
@@ -65,6 +68,30 @@ def specialize(
             break
         out, unknown = again, left
     return out
+
+
+def _is_settled(graph: Graph, specs: Sequence[TensorSpec], facts: Sequence[Fact]) -> bool:
+    """Whether all is known of a graph for inputs of these types.
+
+    What somebody said (`set_shape`) is not known: machine code has to be able to rely on it.
+    """
+    held: Facts = {}
+    for tensor, spec, fact in zip(graph.all_inputs, specs, facts, strict=True):
+        if tensor.spec.dims != spec.dims or tensor.dtype is not spec.dtype:
+            return False
+        held[id(tensor)] = fact
+    for node in graph.body:
+        breathe()
+        if node.op.kernel is STRUCTURED:  # nested graphs may be told constants
+            return False
+        types = _types(node, node.inputs, node.attrs)
+        fact = held.get(id(node.inputs[0])) if node.op is read_op else None
+        if isinstance(fact, TensorSpec):
+            types = [fact]
+        for out, spec in zip(node.outputs, types, strict=True):
+            if spec.dims != out.spec.dims or not spec.is_static or spec.dtype is variant:
+                return False
+    return True
 
 
 def _unknown_sizes(graph: Graph) -> int:

@@ -128,10 +128,12 @@ class Schedule:
                 value = _copied(value)
             self._keep(value)
             moves.append(Write(write.target, value, is_lasting=write.is_lasting))
-        moved = [write for write in moves if self._redirect(write)]
+        moved: list[Write] = []
+        others: list[Write] = []
         for write in moves:
-            if write not in moved:
-                self._copy(write)
+            (moved if self._redirect(write) else others).append(write)
+        for write in others:
+            self._copy(write)
         # Only now is it known what else is read to the end: a result may be part of another one.
         for write in moved:
             value = base_of(write.value)
