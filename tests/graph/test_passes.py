@@ -19,6 +19,7 @@ from weft._src.graph.passes.fold import fold_constants
 from weft._src.graph.passes.forget import forget_gradients
 from weft._src.graph.passes.inline import inline_calls
 from weft._src.graph.passes.simplify import simplify
+from weft._src.graph.rewrite import deeply_copied
 from weft._src.graph.tracing import trace
 from weft._src.graph.verify import verify
 from weft._src.ops.control.call import call_op
@@ -272,6 +273,25 @@ def test_a_graph_in_which_nothing_changes_is_not_copied() -> None:
     assert optimize(graph) is graph
     # What runs is another one in any case: a graph that is built by hand may still grow.
     assert forget_gradients(graph) is not graph
+
+
+def test_a_deep_copy_shares_no_nodes() -> None:
+    def looped(x: tf.Tensor) -> tf.Tensor:
+        def body(i: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            return i + 1, tf.cond(y[0, 0] > 0.5, lambda: tf.tanh(y), lambda: y * x)
+
+        return tf.while_loop(lambda i, y: i < 3, body, (0, x))[1]
+
+    def nodes(graph: Graph) -> set[int]:
+        inner = [nodes(g) for node in graph.nodes for _, g in node.nested]
+        return {id(node) for node in graph.nodes}.union(*inner)
+
+    graph = optimize(trace(looped, [F]))
+    copy = deeply_copied(graph)
+    assert len(nodes(copy)) == len(nodes(graph)) > 10
+    assert not nodes(copy) & nodes(graph)
+    x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(reference.run(copy, [x])[0], reference.run(graph, [x])[0])
 
 
 def test_a_pass_that_changes_the_last_node_changes_nothing_before() -> None:

@@ -83,6 +83,14 @@ def copied(graph: Graph) -> Rewriter:
     return rewriter
 
 
+def deeply_copied(graph: Graph) -> Graph:
+    """A copy that shares no node with the graph, nested ones included."""
+    rewriter = Rewriter(graph)
+    for node in graph.body:
+        rewriter.copy(with_nested(node, deeply_copied))
+    return rewriter.finish()
+
+
 class _ChangeError(Exception):
     """A pass changes something: a new graph is needed."""
 

@@ -16,6 +16,7 @@ from weft._src.execution.native.loops.values import NotCompilableError
 from weft._src.execution.native.pace import breathe
 from weft._src.graph.ir import Graph, Node, infer
 from weft._src.graph.passes import optimize
+from weft._src.graph.rewrite import deeply_copied
 from weft._src.ops.arrays.source import placeholder_op
 from weft._src.ops.control import stack
 from weft._src.ops.control.loop import LOOP_NAMES
@@ -35,7 +36,7 @@ Facts = dict[int, Fact]
 def specialize(
     graph: Graph, specs: Sequence[TensorSpec], variables: Sequence[TensorSpec | None] = ()
 ) -> Graph:
-    """The graph with inputs of these types, captures included; all inputs are plain inputs.
+    """The graph for inputs of these types, captures included; itself if that is what it is.
 
     `variables` tells what the variables among the inputs hold.
     """
@@ -53,6 +54,7 @@ def specialize(
     for _ in range(_ROUNDS):
         if not unknown:
             break
+        out = deeply_copied(out)  # passes leave what they do not change with the graph it is from
         told = tell_element_shapes(out)
         if told and not assumed:
             before, assumed = out, told
