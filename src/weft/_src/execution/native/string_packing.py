@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import sys
 from typing import Any
 
 from weft._src.execution.native.job_words import with_job
-from weft._src.execution.native.loops.kernels import packing
+from weft._src.execution.native.loops.kernels import (
+    base64_letters,
+    float_digits,
+    number_reading,
+    packing,
+    string_making,
+    string_objects,
+)
 from weft._src.execution.native.machine import llvm, support
+from weft._src.execution.native.written_loops import with_loops
 from weft._src.ops.strings.packed import JOB, Packers
 
 _log = logging.getLogger("weft")
 _loaded: list[llvm.MachineCode] = []  # code lives as long as this
+_KERNELS = (packing, number_reading, string_making, base64_letters, float_digits)
+
+
+def text() -> str:
+    """The module, as LLVM takes it."""
+    parts = [string_objects.LOOK, string_objects.COPY, string_objects.MAKE]
+    for kernels in _KERNELS:
+        parts += [kernels.TEXT, *map(string_objects.loop, kernels.NAMES)]
+    return with_job(with_loops("\n".join(parts)), JOB)
 
 
 def load() -> Packers | None:
@@ -20,10 +38,33 @@ def load() -> Packers | None:
     if support.reason_off() is not None:
         return None
     try:
-        code = llvm.compile_text(with_job(packing.TEXT, JOB))
+        code = llvm.compile_text(text())
     except (OSError, RuntimeError) as error:  # of LLVM: Python is slower, and right
         _log.warning("Strings are packed without machine code: %s", error)
         return None
     _loaded.append(code)
     prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    return Packers(*[prototype(code.address(f"weft_{name}")) for name in Packers._fields])
+    functions = [name for name in Packers._fields if name != "allocate"]
+    found = {name: prototype(code.address(f"weft_{name}")) for name in functions}
+    return Packers(allocate=_allocator(), **found)
+
+
+def _allocator() -> int:
+    """Where Python's allocator of objects is; 0 if a new bytes object is not what is expected.
+
+    That is a reference, the type, the size, and a hash that is not known yet. A Python that counts
+    all references would miss those of objects that it has not made.
+    """
+    if hasattr(sys, "gettotalrefcount"):
+        return 0
+    api: Any = ctypes.PyDLL(None)  # functions of their own, as types of arguments are set
+    api.PyBytes_FromStringAndSize.restype = ctypes.c_void_p
+    api.PyBytes_FromStringAndSize.argtypes = [ctypes.c_char_p, ctypes.c_ssize_t]
+    api.Py_DecRef.argtypes = [ctypes.c_void_p]
+    text = b"a new object"
+    object_ = api.PyBytes_FromStringAndSize(text, len(text))
+    head = tuple((ctypes.c_int64 * 4).from_address(object_))
+    api.Py_DecRef(object_)
+    if head != (1, id(bytes), len(text), -1):
+        return 0
+    return ctypes.cast(api.PyObject_Malloc, ctypes.c_void_p).value or 0

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, STRING, int32, string
@@ -16,7 +18,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import making, packed
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 
 
@@ -39,9 +41,9 @@ def _join_kernel(xp: ArrayNamespace, *inputs: Any, separator: str) -> Array:
     if any(x.ndim and x.shape != shape for x in arrays):
         raise ValueError("inputs differ in shape")
     if shape and packed.pays(size, costly=False):
-        texts = [x if x.ndim else x[()] for x in arrays]
-        between = [part for text in texts for part in (separator.encode(), text)]
-        return in_bulk.joined(between[1:], size).reshape(shape)
+        found = making.joined([x.reshape(-1) for x in arrays], size, separator.encode())
+        if found is not None:
+            return found.reshape(shape)
     # A scalar goes with every element.
     columns = [x.reshape(-1).tolist() if x.ndim else [x[()]] * size for x in arrays]
     join = separator.encode().join
@@ -115,8 +117,13 @@ def _reduce_join_kernel(
     )
     if rows is None:
         return xp.full(shape, b"", object)
+    rows = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
+    if packed.pays(x.size, costly=False):
+        found = making.joined_rows(rows, separator.encode())
+        if found is not None:
+            return found.reshape(shape)
     join = separator.encode().join
-    return xp.as_strings([join(row) for row in rows.reshape(-1, rows.shape[-1]).tolist()], shape)
+    return xp.as_strings([join(row) for row in rows.tolist()], shape)
 
 
 reduce_join_op = define_op(

@@ -28,9 +28,10 @@ from weft._src.errors import DTypeError, InvalidArgumentError
 from weft._src.ops import graph_forms
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import in_bulk, making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
+_PLAIN_FORM = re.compile(r"%(?:\.(\d+))?f")
 _FILLS = ("", " ", "+", "-", "0", "#")
 
 
@@ -53,8 +54,16 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
     flat = x.reshape(-1)
     if form == "%d" and x.dtype.kind in "iu" and packed.pays(x.size, costly=False):
         return in_bulk.in_decimals(flat).reshape(x.shape)
-    values = flat.tolist() if x.dtype.kind in "iu" else flat.astype(np.float64).tolist()
-    return xp.as_strings(_formatted(values, form), x.shape)
+    if x.dtype.kind in "iu":
+        return xp.as_strings(_formatted(flat.tolist(), form), x.shape)
+    wide = flat.astype(np.float64)
+    plain = _PLAIN_FORM.fullmatch(form)
+    digits = int(plain[1] or 6) if plain else making.MOST_DIGITS + 1
+    if digits <= making.MOST_DIGITS and packed.pays(x.size):
+        found = making.fixed(wide, digits, form)
+        if found is not None:
+            return found.reshape(x.shape)
+    return xp.as_strings(_formatted(wide.tolist(), form), x.shape)
 
 
 def _formatted(values: list[Any], form: str) -> list[bytes]:
@@ -220,7 +229,7 @@ def plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
 
 def numbers_in(strings: Array, dtype: DType) -> Array:
     """The numbers that many strings spell: those in plain decimals at once, others one by one."""
-    values, fine = in_bulk.decimal_numbers(packed.pack(strings), dtype.is_integer)
+    values, fine = in_bulk.decimal_numbers(strings, dtype.is_integer)
     if dtype.is_integer:
         fine &= (values >= max(dtype.min, -(2**63))) & (values <= min(dtype.max, 2**63 - 1))
     out = np.where(fine, values, 0).astype(dtype.numpy_dtype)

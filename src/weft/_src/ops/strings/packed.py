@@ -21,11 +21,13 @@ from weft._src.core.tensor import Array
 
 # The words of a job, which is all that machine code is given.
 JOB = (
-    "objects", "at", "stop", "bytes type", "sizes", "starts", "data", "room", "targets", "target",
-    "target room", "new bytes", "decref", "out", "long places", "long count", "first key",
-    "second key", "status",
+    "objects", "at", "stop", "bytes type", "sizes", "starts", "step", "data", "room", "targets",
+    "target", "target room", "columns", "column count", "new bytes", "incref", "decref", "allocate",
+    "held", "region", "made", "out", "long places", "long count", "first key", "second key",
+    "status",
 )  # fmt: skip
 Words = dict[str, Array | int]
+HELD = 64  # blocks that keep memory of Python's from being given back
 _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wrong place
 
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
@@ -35,8 +37,11 @@ WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond
 
 
 class Packers(NamedTuple):
-    """Machine code; each takes the address of a job."""
+    """Machine code; each takes the address of a job. And where Python's allocator is, 0 if only
+    Python may make objects.
+    """
 
+    allocate: int
     measure: Callable[[int], None]
     pack: Callable[[int], None]
     unpack: Callable[[int], None]
@@ -45,6 +50,15 @@ class Packers(NamedTuple):
     murmur: Callable[[int], None]
     siphash: Callable[[int], None]
     parse: Callable[[int], None]
+    read: Callable[[int], None]
+    cut: Callable[[int], None]
+    cut_characters: Callable[[int], None]
+    strip: Callable[[int], None]
+    translate: Callable[[int], None]
+    join: Callable[[int], None]
+    encode: Callable[[int], None]
+    decode: Callable[[int], None]
+    fixed: Callable[[int], None]
 
 
 class Packed(NamedTuple):
@@ -71,6 +85,7 @@ class _State:
     packers: Packers | None = None
     is_asked = False
     met = 0
+    held = np.zeros(HELD, np.int64)  # addresses of blocks
 
     def take(self, packers: Packers) -> None:
         self.packers = packers
@@ -84,7 +99,7 @@ def install_packers(load: Load) -> None:
     _state.load = load
 
 
-def _packers(count: int, *, new: bool = True) -> Packers | None:
+def packers_for(count: int, *, new: bool = True) -> Packers | None:
     """The machine code, if so many strings are for it; `new` ones are counted."""
     if flags.execution == "numpy":
         return None
@@ -109,15 +124,19 @@ def pays(count: int, *, costly: bool = True) -> bool:
     """
     if not costly and count < WORTH_PACKING and flags.execution != "native":
         return False
-    return _packers(count) is not None
+    return packers_for(count) is not None
 
 
 @functools.cache
 def _constants() -> dict[str, int]:
     api = ctypes.pythonapi
-    found = {"new bytes": api.PyBytes_FromStringAndSize, "decref": api.Py_DecRef}
+    found = {
+        "new bytes": api.PyBytes_FromStringAndSize,
+        "incref": api.Py_IncRef,
+        "decref": api.Py_DecRef,
+    }
     addresses = {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items()}
-    return {**addresses, "bytes type": id(bytes)}
+    return {**addresses, "bytes type": id(bytes), "held": _state.held.ctypes.data}
 
 
 _PLACES = {name.replace(" ", "_"): place for place, name in enumerate(JOB)}
@@ -151,10 +170,30 @@ def _run(function: Callable[[int], None], count: int, **words: Array | int) -> t
     return job[_STATUS], job[_LONG]
 
 
+def made(packers: Packers, name: str, count: int, **words: Array | int) -> tuple[Array, int] | None:
+    """So many new strings, and how many were left out; None if one is for Python to make.
+
+    Args:
+      packers: machine code.
+      name: of the function.
+      count: how many strings there are.
+      words: what the job holds; arrays are contiguous, and stand for their addresses.
+
+    Raises:
+      MemoryError: if there is no memory for one.
+    """
+    out = np.empty(count, object)
+    function = getattr(packers, name)
+    status, left_out = _run(function, count, made=out, allocate=packers.allocate, **words)
+    if status == _FULL:
+        raise MemoryError
+    return (out, left_out) if status == _FINE else None
+
+
 def sizes(strings: Array) -> Array:
     """How many bytes each string of an array has, as int64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = _packers(flat.size)
+    packers = packers_for(flat.size)
     if packers is not None:
         out = np.empty(flat.size, np.int64)
         if _run(packers.measure, flat.size, objects=flat, sizes=out)[0] == _FINE:
@@ -169,7 +208,7 @@ def pack(strings: Array) -> Packed:
     ends = np.cumsum(found)
     starts = ends - found
     total = int(ends[-1]) if flat.size else 0
-    packers = _packers(flat.size, new=False)
+    packers = packers_for(flat.size, new=False)
     if packers is not None:
         data = np.empty(total, np.uint8)
         job = {"objects": flat, "sizes": found, "starts": starts, "data": data}
@@ -182,21 +221,12 @@ def unpack(packed: Packed, shape: tuple[int, ...]) -> Array:
     """An array of bytes objects from pieces of a run of bytes."""
     data = np.ascontiguousarray(packed.data)
     starts, found = [np.ascontiguousarray(x, np.int64) for x in packed[1:]]
-    packers = _packers(found.size)
+    packers = packers_for(found.size)
     if packers is not None:
-        out = np.empty(found.size, object)
-        job: Words = {
-            "objects": out,
-            "sizes": found,
-            "starts": starts,
-            "data": data,
-            "room": data.size,
-        }
-        status, _ = _run(packers.unpack, found.size, **job)
-        if status == _FULL:
-            raise MemoryError
-        assert status == _FINE, "a string lies outside of its data"
-        return out.reshape(shape)
+        job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
+        out = made(packers, "unpack", found.size, **job)
+        assert out is not None, "a string lies outside of its data"
+        return out[0].reshape(shape)
     text = data.tobytes()
     pairs = zip(starts.tolist(), (starts + found).tolist(), strict=True)
     return xp.as_strings([text[a:b] for a, b in pairs], shape)
@@ -208,7 +238,7 @@ def move(packed: Packed, targets: Array, out: Array) -> None:
     starts, found, places = [
         np.ascontiguousarray(x, np.int64) for x in (packed.starts, packed.sizes, targets)
     ]
-    packers = _packers(found.size, new=False)
+    packers = packers_for(found.size, new=False)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
         there: Words = {"targets": places, "target": out, "target_room": out.size}
@@ -219,20 +249,33 @@ def move(packed: Packed, targets: Array, out: Array) -> None:
         out[place : place + size] = data[start : start + size]
 
 
+def read(strings: Array) -> tuple[Array, Array]:
+    """What `parse` finds, of the strings of an array themselves."""
+    flat = np.ascontiguousarray(strings.reshape(-1))
+    packers = packers_for(flat.size, new=False)
+    if packers is not None:
+        values, decimals = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
+        job = {"objects": flat, "targets": decimals, "out": values}
+        if _run(packers.read, flat.size, **job)[0] == _FINE:
+            return values, decimals
+    return parse(pack(flat))
+
+
 _PLAIN = re.compile(rb"([+-]?)(?=\d|\.\d)(\d*)(\.?)(\d*)")
 _MOST_DIGITS = 18
+NEGATIVE_ZERO = -(2**63)
 
 
 def parse(pieces: Packed) -> tuple[Array, Array]:
     """The numbers that pieces spell in plain decimals, as integers without their points.
 
     And how many digits stand behind a point, plus one; 0 if there is no point, -1 if a piece is no
-    such number, or one of more than 18 digits.
+    such number, or one of more than 18 digits. A zero with a minus is `NEGATIVE_ZERO`.
     """
     data = np.ascontiguousarray(pieces.data)
     starts, found = [np.ascontiguousarray(x, np.int64) for x in pieces[1:]]
     values, decimals = np.empty(found.size, np.int64), np.empty(found.size, np.int64)
-    packers = _packers(found.size, new=False)
+    packers = packers_for(found.size, new=False)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
         status, _ = _run(packers.parse, found.size, targets=decimals, out=values, **job)
@@ -243,6 +286,8 @@ def parse(pieces: Packed) -> tuple[Array, Array]:
         sign, whole, point, rest = match.groups() if match else (b"", b"", b"", b"")
         is_plain = match is not None and len(whole + rest) <= _MOST_DIGITS
         values[i] = int(sign + whole + rest) if is_plain else 0
+        if is_plain and sign == b"-" and not values[i]:
+            values[i] = NEGATIVE_ZERO
         decimals[i] = (len(rest) + 1 if point else 0) if is_plain else -1
     return values, decimals
 
@@ -253,7 +298,7 @@ def parse(pieces: Packed) -> tuple[Array, Array]:
 def fingerprints(strings: Array) -> Array:
     """FarmHash's fingerprint of each string of an array, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = _packers(flat.size)
+    packers = packers_for(flat.size)
     if packers is not None:
         out, places = np.empty(flat.size, np.uint64), np.empty(flat.size, np.int64)
         job = {"objects": flat, "out": out, "long_places": places}
@@ -268,7 +313,7 @@ def fingerprints(strings: Array) -> Array:
 def murmur(strings: Array) -> Array:
     """MurmurHash64A of each string of an array, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = _packers(flat.size)
+    packers = packers_for(flat.size)
     if packers is not None:
         out = np.empty(flat.size, np.uint64)
         if _run(packers.murmur, flat.size, objects=flat, out=out)[0] == _FINE:
@@ -279,7 +324,7 @@ def murmur(strings: Array) -> Array:
 def siphash(strings: Array, key: tuple[int, int]) -> Array:
     """SipHash-2-4 of each string of an array under a key, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = _packers(flat.size)
+    packers = packers_for(flat.size)
     if packers is not None:
         out = np.empty(flat.size, np.uint64)
         keys = np.array([number & (2**64 - 1) for number in key], np.uint64).view(np.int64)

@@ -15,7 +15,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import in_bulk, making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 # Every byte of a UTF-8 character but the first is one of these.
@@ -105,9 +105,10 @@ def _encoding(op: str, encoding: str) -> str:
 def _translated(xp: ArrayNamespace, x: Any, change: Callable[[bytes], bytes]) -> Array:
     """Strings that are changed byte by byte."""
     x = as_array(x)
+    found = None
     if packed.pays(x.size, costly=False):
-        return in_bulk.translated(x, change(bytes(range(256))))
-    return mapped(xp, change, x)
+        found = making.translated(x, change(bytes(range(256))))
+    return mapped(xp, change, x) if found is None else found
 
 
 def _lower_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
@@ -176,7 +177,8 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 def _strip_kernel(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    return in_bulk.stripped(x) if packed.pays(x.size, costly=False) else mapped(xp, bytes.strip, x)
+    found = making.stripped(x) if packed.pays(x.size, costly=False) else None
+    return mapped(xp, bytes.strip, x) if found is None else found
 
 
 strip_op = _elementwise("StringStrip", _strip_kernel)
@@ -215,9 +217,10 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
     x = as_array(x)
     # One place for all, by far the most usual: most of the time goes into looking at it.
     is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
+    one = pos, length
     x, pos, length = xp.broadcast_arrays(x, pos, length)
-    if unit == "BYTE" and packed.pays(x.size, costly=False):
-        found = in_bulk.cut(x, pos, length)
+    if packed.pays(x.size, costly=unit != "BYTE"):
+        found = making.cut(x, *(one if one[0].size == 1 else (pos, length)), unit)
         if found is not None:
             return found
     if is_usual:
