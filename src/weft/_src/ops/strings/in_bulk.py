@@ -19,9 +19,6 @@ from weft._src.ops.strings.packed import (
     unpack,
 )
 
-_SPACE = np.zeros(256, np.bool_)
-_SPACE[list(b" \t\n\v\f\r")] = True
-
 
 def character_counts(strings: Array) -> Array:
     """How many characters each string in UTF-8 has: bytes that begin one."""
@@ -36,23 +33,6 @@ def before(marks: Array) -> Array:
     out = np.zeros(len(marks) + 1, np.int64)
     np.cumsum(marks, out=out[1:])
     return out
-
-
-def words(strings: Packed) -> tuple[Packed, Array]:
-    """What stands between white space, and how many such pieces each string has."""
-    data, starts, sizes = strings
-    is_solid = ~_SPACE[data]
-    begins, ends = is_solid.copy(), is_solid.copy()
-    begins[1:] &= ~is_solid[:-1]
-    ends[:-1] &= ~is_solid[1:]
-    some = sizes > 0  # a word does not go on in the next string
-    begins[starts[some]] = is_solid[starts[some]]
-    last = (starts + sizes - 1)[some]
-    ends[last] = is_solid[last]
-    count = before(begins)
-    begin = np.flatnonzero(begins)
-    pieces = Packed(data, begin, np.flatnonzero(ends) + 1 - begin)
-    return pieces, count[starts + sizes] - count[starts]
 
 
 def neighbours(strings: Array, splits: Array, width: int, separator: bytes) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft._src.core.tensor import Array
-from weft._src.ops.strings.packed import made, packers_for
+from weft._src.ops.strings.packed import made, packers_for, sizes, word_counts
 
 MOST_DIGITS = 15  # behind a point; see `kernels/float_digits.py`
 
@@ -93,6 +93,36 @@ def _joined(places: Array, count: int, separator: bytes) -> Array | None:
     job = {"columns": places, "column_count": len(places), "data": between}
     found = made(packers, "join", count, room=len(separator), **job)
     return None if found is None else found[0]
+
+
+def words(strings: Array) -> tuple[Array, Array, int] | None:
+    """What stands between white space in each string of a vector.
+
+    Returns:
+      For each piece the number of its string and its own number in it, the pieces, and how many
+      the string with most of them has.
+    """
+    flat = np.ascontiguousarray(strings)
+    counts = word_counts(flat)
+    return None if counts is None else _pieces("split_words", flat, counts)
+
+
+def single_bytes(strings: Array) -> tuple[Array, Array, int] | None:
+    """The bytes of each string of a vector; what is given is the same."""
+    flat = np.ascontiguousarray(strings)
+    return _pieces("split_bytes", flat, sizes(flat))
+
+
+def _pieces(name: str, strings: Array, counts: Array) -> tuple[Array, Array, int] | None:
+    packers = packers_for(strings.size, new=False)
+    if packers is None:
+        return None
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    indices = np.empty((total, 2), np.int64)
+    job = {"objects": strings, "starts": ends - counts, "targets": indices, "room": total}
+    found = made(packers, name, strings.size, pieces=total, **job)
+    return None if found is None else (indices, found[0], int(counts.max(initial=0)))
 
 
 def fixed(values: Array, digits: int, others: str) -> Array | None:

@@ -33,14 +33,18 @@ _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wr
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
 _WORTH_LOADING = 10_000  # strings that were met: Python needs some 10 ms for them
 _WORTH_USING = 50  # strings in one call
+_MANY = 2000  # for which an array is better made without None
 WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond for each
 
 
 class Packers(NamedTuple):
-    """Machine code; each takes the address of a job. And where Python's allocator is, 0 if only
-    Python may make objects.
+    """Machine code; each function takes the address of a job, but for the first.
+
+    That makes an array of objects without any, which machine code fills; `allocate` is the address
+    of Python's allocator, 0 if only Python may make objects.
     """
 
+    empty: Callable[[int], Array]
     allocate: int
     measure: Callable[[int], None]
     pack: Callable[[int], None]
@@ -56,6 +60,9 @@ class Packers(NamedTuple):
     strip: Callable[[int], None]
     translate: Callable[[int], None]
     join: Callable[[int], None]
+    count_words: Callable[[int], None]
+    split_words: Callable[[int], None]
+    split_bytes: Callable[[int], None]
     encode: Callable[[int], None]
     decode: Callable[[int], None]
     fixed: Callable[[int], None]
@@ -170,19 +177,23 @@ def _run(function: Callable[[int], None], count: int, **words: Array | int) -> t
     return job[_STATUS], job[_LONG]
 
 
-def made(packers: Packers, name: str, count: int, **words: Array | int) -> tuple[Array, int] | None:
-    """So many new strings, and how many were left out; None if one is for Python to make.
+def made(
+    packers: Packers, name: str, count: int, *, pieces: int | None = None, **words: Array | int
+) -> tuple[Array, int] | None:
+    """New strings, and how many were left out; None if one is for Python to make.
 
     Args:
       packers: machine code.
       name: of the function.
       count: how many strings there are.
+      pieces: how many are made of these; None means as many.
       words: what the job holds; arrays are contiguous, and stand for their addresses.
 
     Raises:
       MemoryError: if there is no memory for one.
     """
-    out = np.empty(count, object)
+    size = count if pieces is None else pieces
+    out = packers.empty(size) if size >= _MANY else np.empty(size, object)
     function = getattr(packers, name)
     status, left_out = _run(function, count, made=out, allocate=packers.allocate, **words)
     if status == _FULL:
@@ -199,6 +210,16 @@ def sizes(strings: Array) -> Array:
         if _run(packers.measure, flat.size, objects=flat, sizes=out)[0] == _FINE:
             return out.reshape(strings.shape)
     return np.fromiter(map(len, flat.tolist()), np.int64, flat.size).reshape(strings.shape)
+
+
+def word_counts(strings: Array) -> Array | None:
+    """How many words each string of a contiguous vector has; None if that is for Python to say."""
+    packers = packers_for(strings.size, new=False)
+    if packers is None:
+        return None
+    out = np.empty(strings.size, np.int64)
+    status, _ = _run(packers.count_words, strings.size, objects=strings, sizes=out)
+    return out if status == _FINE else None
 
 
 def pack(strings: Array) -> Packed:
