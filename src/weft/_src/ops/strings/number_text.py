@@ -230,8 +230,10 @@ def plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
 def numbers_in(strings: Array, dtype: DType) -> Array:
     """The numbers that many strings spell: those in plain decimals at once, others one by one."""
     values, fine = in_bulk.decimal_numbers(strings, dtype.is_integer)
-    if dtype.is_integer:
-        fine &= (values >= max(dtype.min, -(2**63))) & (values <= min(dtype.max, 2**63 - 1))
+    if dtype.is_integer and dtype is not int64:  # which has room for all that are read here
+        fine &= (values >= dtype.min) & (values <= min(dtype.max, 2**63 - 1))
+    if fine.all():
+        return values.astype(dtype.numpy_dtype, copy=False)
     out = np.where(fine, values, 0).astype(dtype.numpy_dtype)
     for i in np.flatnonzero(~fine).tolist():
         out[i] = _number_in(strings[i], dtype)
