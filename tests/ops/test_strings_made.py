@@ -15,8 +15,9 @@ import pytest
 
 import weft as tf
 from weft._src.core.flags import flags
+from weft._src.execution.native.machine import support
 from weft._src.ops.strings import making, packed
-from weft._src.ops.strings.packed import Packed, Packers
+from weft._src.ops.strings.packed import Packed
 
 RNG = random.Random(11)
 COUNT = 3000  # more than those for which NumPy makes the array
@@ -34,18 +35,29 @@ def objects(words: list[Any]) -> Any:
     return out
 
 
+GROUPS: tuple[Any, ...] = ("packing", "making", "writing")
+
+
 @pytest.fixture(params=["by hand", "by Python"])
-def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Packers:
-    """Machine code that makes objects itself, or asks Python for each."""
+def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Machine code that makes objects itself, or asks Python for each; where the allocator is."""
     monkeypatch.setattr(flags, "execution", "native")
+    reason = support.reason_off()
+    if reason is not None:
+        pytest.skip(reason)
     found = packed.packers_for(1)
-    if found is None:
-        pytest.skip("there is no machine code here")
+    assert found is not None
     assert found.allocate, "objects of this Python are known, so they are made by hand"
-    if request.param == "by Python":
-        found = found._replace(allocate=0)
-    monkeypatch.setattr(packed._state, "packers", found)
-    return found
+    allocate = found.allocate if request.param == "by hand" else 0
+    take(allocate, monkeypatch)
+    return allocate
+
+
+def take(allocate: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for group in GROUPS:
+        found = packed.packers_for(1, group)
+        assert found is not None
+        monkeypatch.setitem(packed._state.packers, group, found._replace(allocate=allocate))
 
 
 def cut_characters(s: bytes, pos: int, length: int) -> bytes | None:
@@ -69,7 +81,7 @@ NUMBERS = (0, 1, 2, 7, 16, 33, -1, -2, -9, 2**31 - 1, -(2**31), 2**63 - 1, -(2**
 
 
 @pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
-def test_parts_of_strings(unit: str, machine: Packers) -> None:
+def test_parts_of_strings(unit: str, machine: int) -> None:
     python = cut_bytes if unit == "BYTE" else cut_characters
     for pos in NUMBERS:
         for length in NUMBERS:
@@ -86,14 +98,14 @@ def test_parts_of_strings(unit: str, machine: Packers) -> None:
 
 @pytest.mark.parametrize("unit", ["BYTE", "UTF8_CHAR"])
 @pytest.mark.parametrize("pos", [3, -3, 2**62, -(2**63)])
-def test_a_part_outside_is_left_to_python(unit: str, pos: int, machine: Packers) -> None:
+def test_a_part_outside_is_left_to_python(unit: str, pos: int, machine: int) -> None:
     words = [b"abcdef"] * 99 + ["é".encode()]
     assert making.cut(objects(words), np.array([pos]), np.array([1]), unit) is None
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"pos {pos} is out of range"):
         tf.strings.substr(words, np.int64(pos), np.int64(1), unit)
 
 
-def test_parts_broadcast(machine: Packers) -> None:
+def test_parts_broadcast(machine: int) -> None:
     words = np.array([[b"hello"], [b"world"]], object)
     found = tf.strings.substr(words, [[0, 1, -2], [2, 3, 4]], [[1, 2, 3], [-1, 0, 9]])
     assert found.numpy().tolist() == [[b"h", b"el", b"lo"], [b"rld", b"", b"d"]]
@@ -109,7 +121,7 @@ def test_parts_broadcast(machine: Packers) -> None:
     ],
 )  # fmt: skip
 def test_changed_strings(
-    make: Callable[[Any], Any], python: Callable[[bytes], bytes], machine: Packers
+    make: Callable[[Any], Any], python: Callable[[bytes], bytes], machine: int
 ) -> None:
     for words in ([], [b""], WORDS, SIZES, [b" \t" + s + b"\v \n" for s in SIZES]):
         found = make(objects(words))
@@ -119,9 +131,7 @@ def test_changed_strings(
 
 
 @pytest.mark.parametrize("separator", [b"", b"-", "€, ".encode(), b"long" * 30])
-def test_joined_strings(
-    separator: bytes, machine: Packers, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joined_strings(separator: bytes, machine: int, monkeypatch: pytest.MonkeyPatch) -> None:
     words = WORDS[:200] + SIZES
     x = objects(words)
     found = making.joined([x, x[::-1], objects([b"|"]), x], len(x), separator)
@@ -140,7 +150,7 @@ def test_joined_strings(
         assert np.asarray(one).tolist() == np.asarray(other).tolist()
 
 
-def test_base64(machine: Packers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_base64(machine: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for pad in (False, True):
         for words in ([], WORDS, SIZES):
             text = tf.io.encode_base64(tf.constant(words, tf.string), pad=pad)
@@ -151,7 +161,7 @@ def test_base64(machine: Packers, monkeypatch: pytest.MonkeyPatch) -> None:
             assert text.numpy().tolist() == again.numpy().tolist()
 
 
-def test_pieces(machine: Packers) -> None:
+def test_pieces(machine: int) -> None:
     for words in ([], [b""], [b"  "], WORDS, SIZES):
         for find, python in (
             (making.words, bytes.split),
@@ -165,18 +175,20 @@ def test_pieces(machine: Packers) -> None:
             assert most == max(map(len, rows), default=0)
 
 
-def test_pieces_beyond_their_room_are_refused(machine: Packers) -> None:
+def test_pieces_beyond_their_room_are_refused(machine: int) -> None:
     """What was counted before may have been replaced in the array."""
+    packers = packed.packers_for(2, "making")
+    assert packers is not None
     x = objects([b"a b", b"c d e"])
     for starts, room in (([0, 2], 4), ([-1, 2], 5), ([0, 2**62], 5), ([0, 2], 0)):
         indices = np.full((8, 2), -7)
         job = {"objects": x, "starts": np.array(starts), "targets": indices, "room": room}
         for name in ("split_words", "split_bytes"):
-            assert packed.made(machine, name, 2, pieces=8, **job) is None
+            assert packed.made(packers, name, 2, pieces=8, **job) is None
             assert (indices[room:] == -7).all()
 
 
-def test_other_objects_are_left_to_python(machine: Packers) -> None:
+def test_other_objects_are_left_to_python(machine: int) -> None:
     class Word(bytes):
         pass
 
@@ -210,7 +222,7 @@ FLOATS += [RNG.randrange(10**6) / 2.0 ** RNG.randrange(60) for _ in range(COUNT)
 
 
 @pytest.mark.parametrize("precision", [-1, *range(16), 17, 40])
-def test_floats_as_text(precision: int, machine: Packers) -> None:
+def test_floats_as_text(precision: int, machine: int) -> None:
     form = b"%f" if precision < 0 else b"%%.%df" % precision
     found = tf.strings.as_string(tf.constant(FLOATS, tf.float64), precision=precision)
     assert found.numpy().tolist() == [form % x for x in FLOATS]
@@ -221,17 +233,61 @@ def test_floats_as_text(precision: int, machine: Packers) -> None:
         assert found.numpy().tolist() == [form % x for x in wide]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"scientific": True}, {"shortest": True}, {"width": 12}, {"fill": "0", "width": 9}],
-)
+FORMS: list[dict[str, Any]] = [
+    {**kind, **fill, "precision": precision}
+    for kind in ({}, {"scientific": True}, {"shortest": True})
+    for fill in ({}, {"width": 12}, {"fill": "+"}, {"fill": " ", "width": 9})
+    for precision in (-1, 0, 1, 2, 5, 9, 14, 15, 16, 20)
+]
+FORMS += [{"fill": fill, "width": width} for fill in ("0", "-", "+", "#") for width in (1, 9, 600)]
+
+
+@pytest.mark.parametrize("options", FORMS, ids=str)
 def test_other_forms_of_floats(
-    options: dict[str, Any], machine: Packers, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], machine: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x = tf.constant(FLOATS, tf.float64)
+    x = tf.constant(FLOATS[: COUNT + 500], tf.float64)
     one = tf.strings.as_string(x, **options).numpy().tolist()
     monkeypatch.setattr(flags, "execution", "numpy")
     assert one == tf.strings.as_string(x, **options).numpy().tolist()
+
+
+@pytest.mark.parametrize("kind", ["scientific", "shortest"])
+def test_floats_near_powers_of_ten(kind: str, machine: int) -> None:
+    """Where the number of digits before the point is decided, and rounding adds one."""
+    ends = [10.0**n for n in range(-24, 24)] + [2.0**n for n in range(-80, 70)]
+    near = [x * (1 + k * 2.0**-52) for x in ends for k in (-2, -1, 0, 1, 2)]
+    near += [float(f"9.{'9' * k}5e{n}") for k in range(17) for n in range(-18, 20)]
+    for precision in range(16):
+        form = b"%%.%d%b" % (precision, b"e" if kind == "scientific" else b"g")
+        found = tf.strings.as_string(near, precision=precision, **{kind: True})
+        wide = np.float32(near).astype(np.float64).tolist()
+        assert found.numpy().tolist() == [form % x for x in wide]
+        found = tf.strings.as_string(np.array(near), precision=precision, **{kind: True})
+        assert found.numpy().tolist() == [form % x for x in near]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("options", [{}, {"width": 7}, {"width": 24, "fill": "0"}, {"fill": "+"}])
+def test_integers_as_text(dtype: str, options: dict[str, Any], machine: int) -> None:
+    limits = np.iinfo(dtype)
+    numbers = [limits.min, limits.max, 0, 1, 9, 10, 99, 100]
+    numbers += [-9, -10] if limits.min else []
+    sign = "+" if options.get("fill") == "+" and limits.min < 0 else ""
+    zero = "0" if options.get("fill") == "0" else ""
+    form = f"%{sign}{zero}{options.get('width', '')}d".encode()
+    found = tf.strings.as_string(np.array(numbers * 20, dtype), **options)
+    assert found.numpy().tolist() == [form % n for n in numbers * 20]
+
+
+def test_complex_numbers_and_truth_values(machine: int) -> None:
+    x = np.array(FLOATS[:600]).reshape(2, 300)
+    found = tf.strings.as_string(x + 1j * x[::-1], precision=3).numpy()
+    z = (x + 1j * x[::-1]).reshape(-1)
+    pairs = zip(z.real.tolist(), z.imag.tolist(), strict=True)
+    assert found.reshape(-1).tolist() == [b"(%.3f,%.3f)" % pair for pair in pairs]
+    assert tf.strings.as_string([[True], [False]]).numpy().tolist() == [[b"true"], [b"false"]]
+    assert tf.strings.as_string(True).numpy() == b"true"
 
 
 # --- what is made belongs to its array -----------------------------------------------------------
@@ -254,12 +310,12 @@ def each_way(x: Any) -> list[Callable[[], Any]]:
         lambda: making.decoded(text, numbers),
         lambda: making.words(x),
         lambda: making.single_bytes(x),
-        lambda: making.fixed(wide, 6, "%f"),
+        lambda: making.written(wide, "%.3f"),
         lambda: packed.unpack(packed.pack(x), x.shape),
     ]
 
 
-def test_references_are_counted(machine: Packers) -> None:
+def test_references_are_counted(machine: int) -> None:
     kept = b"as it was %d" % COUNT
     before = sys.getrefcount(kept)
     x = objects([b" %d ab" % i for i in range(COUNT - 2)] + [kept, kept])
@@ -277,7 +333,7 @@ def test_references_are_counted(machine: Packers) -> None:
 
 
 @pytest.mark.parametrize("count", [200, COUNT])
-def test_nothing_stays_behind(count: int, machine: Packers) -> None:
+def test_nothing_stays_behind(count: int, machine: int) -> None:
     x = objects([b" a%d b" % i for i in range(count)])
     ways = each_way(x)
     for way in ways * 2:
@@ -289,7 +345,7 @@ def test_nothing_stays_behind(count: int, machine: Packers) -> None:
     assert abs(sys.getrefcount(None) - nones) < count // 2
 
 
-def test_few_blocks_are_held(machine: Packers) -> None:
+def test_few_blocks_are_held(machine: int) -> None:
     """One in each arena, the first time: it does not grow with what is made."""
     x = objects([b"abc%d" % i for i in range(COUNT)])
     for _ in range(3):
@@ -298,7 +354,7 @@ def test_few_blocks_are_held(machine: Packers) -> None:
     for _ in range(20):
         making.cut(x, np.array([1]), np.array([5]), "BYTE")
     assert len(held) == packed.HELD
-    if machine.allocate:
+    if machine:
         assert held.any()
     grown = packed._state.held != held
     assert not grown[held != 0].any()
@@ -306,12 +362,12 @@ def test_few_blocks_are_held(machine: Packers) -> None:
 
 @pytest.mark.parametrize("machine", ["by hand"], indirect=True)
 @pytest.mark.parametrize("left", [0, 1, 400])
-def test_no_memory(left: int, machine: Packers, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory(left: int, machine: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """When there is none for the next string, those before it are given back."""
     x = objects([b" a%d b" % i for i in range(1000)])
     ways = each_way(x)
     kind = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)
-    allocate, given = kind(machine.allocate), [0]
+    allocate, given = kind(machine), [0]
 
     def some(size: int) -> int | None:
         given[0] += 1
@@ -319,7 +375,7 @@ def test_no_memory(left: int, machine: Packers, monkeypatch: pytest.MonkeyPatch)
 
     taker = kind(some)
     address = ctypes.cast(taker, ctypes.c_void_p).value or 0
-    monkeypatch.setattr(packed._state, "packers", machine._replace(allocate=address))
+    take(address, monkeypatch)
     blocks = sys.getallocatedblocks()
     for way in ways * 2:
         given[0] = 0
@@ -332,14 +388,14 @@ def test_no_memory(left: int, machine: Packers, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("size", [2**62, 2**63 - 34, 2**63 - 1, -1, -(2**63)])
-def test_sizes_that_cannot_be(size: int, machine: Packers) -> None:
+def test_sizes_that_cannot_be(size: int, machine: int) -> None:
     """Nothing is asked for, and nothing read."""
     data = np.zeros(10, np.uint8)
     with pytest.raises(AssertionError, match="outside"):
         packed.unpack(Packed(data, np.array([0, 0]), np.array([3, size])), (2,))
 
 
-def test_several_threads(machine: Packers) -> None:
+def test_several_threads(machine: int) -> None:
     x = objects(WORDS + SIZES[2:])
     x = x[: len(x) // 2 * 2]
     ways = each_way(x)

@@ -341,7 +341,7 @@ def decode_compressed(
 
 def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
     x = as_array(x)
-    found = making.encoded(x, _BASE64, pad) if packed.pays(x.size, costly=False) else None
+    found = making.encoded(x, _BASE64, pad) if packed.pays(x.size, "making", costly=False) else None
     return _encode_some(xp, x, pad) if found is None else found
 
 
@@ -363,7 +363,7 @@ _NUMBERS = bytes([_BASE64.find(letter) % 256 for letter in range(256)])
 
 def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    found = making.decoded(x, _NUMBERS) if packed.pays(x.size, costly=False) else None
+    found = making.decoded(x, _NUMBERS) if packed.pays(x.size, "making", costly=False) else None
     return _decode_some(xp, x) if found is None else found
 
 

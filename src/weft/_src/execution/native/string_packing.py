@@ -13,8 +13,8 @@ import numpy as np
 from weft._src.execution.native.job_words import with_job
 from weft._src.execution.native.loops.kernels import (
     base64_letters,
-    float_digits,
     number_reading,
+    number_writing,
     packing,
     string_making,
     string_objects,
@@ -22,39 +22,41 @@ from weft._src.execution.native.loops.kernels import (
 )
 from weft._src.execution.native.machine import llvm, support
 from weft._src.execution.native.written_loops import with_loops
-from weft._src.ops.strings.packed import JOB, Packers
+from weft._src.ops.strings.packed import JOB, Group, Packers
 
 Array = np.ndarray[Any, Any]
 
 _log = logging.getLogger("weft")
 _loaded: list[llvm.MachineCode] = []  # code lives as long as this
-_KERNELS = (
-    packing, number_reading, string_making, string_splitting, base64_letters, float_digits,
-)  # fmt: skip
+_GROUPS: dict[Group, tuple[Any, ...]] = {
+    "packing": (packing, number_reading),
+    "making": (string_making, string_splitting, base64_letters),
+    "writing": (number_writing,),
+}
 
 
-def text() -> str:
-    """The module, as LLVM takes it."""
+def text(group: Group) -> str:
+    """The module of a group, as LLVM takes it."""
     parts = [string_objects.LOOK, string_objects.COPY, string_objects.MAKE]
-    for kernels in _KERNELS:
+    for kernels in _GROUPS[group]:
         parts += [kernels.TEXT, *map(string_objects.loop, kernels.NAMES)]
     return with_job(with_loops("\n".join(parts)), JOB)
 
 
-def load() -> Packers | None:
-    """The functions, from disk or compiled now; None if machine code cannot run here."""
+def load(group: Group) -> Packers | None:
+    """The functions of a group, from disk or compiled now; None if machine code cannot run here."""
     if support.reason_off() is not None:
         return None
     try:
-        code = llvm.compile_text(text())
+        code = llvm.compile_text(text(group))
     except (OSError, RuntimeError) as error:  # of LLVM: Python is slower, and right
         _log.warning("Strings are packed without machine code: %s", error)
         return None
     _loaded.append(code)
     prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    names = [name for kernels in _KERNELS for name in kernels.NAMES]
+    names = [name for kernels in _GROUPS[group] for name in kernels.NAMES]
     functions = {name: prototype(code.address(f"weft_{name}")) for name in names}
-    return Packers(empty=_maker_of_arrays(), allocate=_allocator(), **functions)
+    return Packers(_maker_of_arrays(), _allocator(), functions)
 
 
 def _maker_of_arrays() -> Callable[[int], Array]:

@@ -78,26 +78,3 @@ def decimal_numbers(strings: Packed | Array, is_integer: bool) -> tuple[Array, A
     found = values / _POWERS[np.where(exact, np.maximum(decimals - 1, 0), 0)]
     found[negative] = -0.0
     return found, exact
-
-
-def in_decimals(integers: Array) -> Array:
-    """The strings that spell integers: digits from the last to the first, of all at once."""
-    is_negative = integers < 0
-    left = integers.astype(np.uint64)  # what negative ones become modulo 2**64
-    left[is_negative] = 0 - left[is_negative]
-    largest = int(np.max(left, initial=0))
-    width = len(str(largest))
-    sizes = np.ones(len(left), np.int64)
-    for digits in range(1, width):
-        sizes += left >= 10**digits
-    if largest < 2**32:
-        left = left.astype(np.uint32)
-    text = np.empty((len(left), width + 1), np.uint8)
-    for column in range(width, 0, -1):
-        rest = left // 10
-        text[:, column] = left - rest * 10 + ord("0")
-        left = rest
-    begin = np.arange(len(left)) * (width + 1) + (width + 1) - sizes
-    flat = text.reshape(-1)
-    flat[begin[is_negative] - 1] = ord("-")
-    return unpack(Packed(flat, begin - is_negative, sizes + is_negative), integers.shape)

@@ -40,7 +40,7 @@ def _join_kernel(xp: ArrayNamespace, *inputs: Any, separator: str) -> Array:
         size *= n
     if any(x.ndim and x.shape != shape for x in arrays):
         raise ValueError("inputs differ in shape")
-    if shape and packed.pays(size, costly=False):
+    if shape and packed.pays(size, "making", costly=False):
         found = making.joined([x.reshape(-1) for x in arrays], size, separator.encode())
         if found is not None:
             return found.reshape(shape)
@@ -118,7 +118,7 @@ def _reduce_join_kernel(
     if rows is None:
         return xp.full(shape, b"", object)
     rows = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
-    if packed.pays(x.size, costly=False):
+    if packed.pays(x.size, "making", costly=False):
         found = making.joined_rows(rows, separator.encode())
         if found is not None:
             return found.reshape(shape)

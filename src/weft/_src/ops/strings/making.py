@@ -6,6 +6,7 @@ where it met what is for Python: an object that is no bytes, or an error, which 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +14,10 @@ import numpy as np
 from weft._src.core.tensor import Array
 from weft._src.ops.strings.packed import made, packers_for, sizes, word_counts
 
-MOST_DIGITS = 15  # behind a point; see `kernels/float_digits.py`
-
 
 def _each(name: str, strings: Array, **words: Array | int) -> Array | None:
     """A string for each string."""
-    packers = packers_for(strings.size, new=False)
+    packers = packers_for(strings.size, "making")
     if packers is None:
         return None
     flat = np.ascontiguousarray(strings.reshape(-1))
@@ -86,7 +85,7 @@ def joined_rows(rows: Array, separator: bytes) -> Array | None:
 
 
 def _joined(places: Array, count: int, separator: bytes) -> Array | None:
-    packers = packers_for(count * len(places), new=False)
+    packers = packers_for(count * len(places), "making")
     if packers is None:
         return None
     between = np.frombuffer(separator or b"\0", np.uint8)  # of an empty one nothing is read
@@ -114,7 +113,7 @@ def single_bytes(strings: Array) -> tuple[Array, Array, int] | None:
 
 
 def _pieces(name: str, strings: Array, counts: Array) -> tuple[Array, Array, int] | None:
-    packers = packers_for(strings.size, new=False)
+    packers = packers_for(strings.size, "making")
     if packers is None:
         return None
     ends = np.cumsum(counts)
@@ -125,25 +124,38 @@ def _pieces(name: str, strings: Array, counts: Array) -> tuple[Array, Array, int
     return None if found is None else (indices, found[0], int(counts.max(initial=0)))
 
 
-def fixed(values: Array, digits: int, others: str) -> Array | None:
-    """Floats as "%.6f" writes them, with so many digits; `others` is the format as Python has it.
+_FORM = re.compile(r"%([ +0-]?)(\d*)(?:\.(\d+))?([dfeg])")
+_MOST_DIGITS = 15  # see `kernels/number_writing.py`
+
+
+def written(values: Array, form: str) -> tuple[Array, Array] | None:
+    """Numbers as a format of C's writes them, and the places of those that are left to Python.
 
     Args:
-      values: a contiguous vector of float64.
-      digits: behind the point, at most 15.
-      others: for those that Python has to write.
+      values: a contiguous vector of float64, or of int64 or uint64 for "%d".
+      form: "%", a flag, the width, the precision and the kind.
     """
-    assert values.dtype == np.float64
-    assert 0 <= digits <= MOST_DIGITS
-    packers = packers_for(values.size, new=False)
-    if packers is None:
+    found, packers = _FORM.fullmatch(form), packers_for(values.size, "writing")
+    if found is None or packers is None:
+        return None
+    flag, width, precision, kind = found.groups()
+    assert values.dtype in ((np.int64, np.uint64) if kind == "d" else (np.float64,))
+    digits = 6 if precision is None else int(precision)
+    if kind in "eg":
+        digits = digits + 1 if kind == "e" else max(digits, 1)
+    if digits > _MOST_DIGITS or len(width) > 9:
         return None
     places = np.empty(values.size, np.int64)
-    job = {"data": values, "step": digits, "room": 10**digits, "long_places": places}
-    found = made(packers, "fixed", values.size, **job)
-    if found is None:
-        return None
-    out, count = found
-    for place in places[:count].tolist():
-        out[place] = others.encode() % float(values[place])
-    return out
+    job: dict[str, Array | int] = {
+        "data": values,
+        "step": digits,
+        "signed": int(values.dtype == np.int64),
+        "general": int(kind == "g"),
+        "plus": ord(flag) if flag in ("+", " ") else 0,
+        "fill": ord(flag) if flag in ("0", "-") else 0,
+        "width": int(width or 0),
+        "long_places": places,
+    }
+    name = {"d": "write_int", "f": "write_fixed"}.get(kind, "write_exponent")
+    made_ones = made(packers, name, values.size, **job)
+    return None if made_ones is None else (made_ones[0], places[: made_ones[1]])

@@ -31,7 +31,6 @@ from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args,
 from weft._src.ops.strings import in_bulk, making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
-_PLAIN_FORM = re.compile(r"%(?:\.(\d+))?f")
 _FILLS = ("", " ", "+", "-", "0", "#")
 
 
@@ -44,26 +43,38 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
     if x.dtype == object:
         return mapped(xp, lambda s: form.encode() % s, x)
     if x.dtype.kind == "b":
-        texts = [b"true" if value else b"false" for value in x.reshape(-1).tolist()]
-        return xp.as_strings(texts, x.shape)
-    if x.dtype.kind == "c":
-        real = _formatted(x.real.reshape(-1).tolist(), form)
-        imag = _formatted(x.imag.reshape(-1).tolist(), form)
-        texts = [b"(%b,%b)" % pair for pair in zip(real, imag, strict=True)]
-        return xp.as_strings(texts, x.shape)
+        return xp.as_strings([b"false", b"true"], (2,))[x.astype(np.intp)]
     flat = x.reshape(-1)
-    if form == "%d" and x.dtype.kind in "iu" and packed.pays(x.size, costly=False):
-        return in_bulk.in_decimals(flat).reshape(x.shape)
-    if x.dtype.kind in "iu":
-        return xp.as_strings(_formatted(flat.tolist(), form), x.shape)
-    wide = flat.astype(np.float64)
-    plain = _PLAIN_FORM.fullmatch(form)
-    digits = int(plain[1] or 6) if plain else making.MOST_DIGITS + 1
-    if digits <= making.MOST_DIGITS and packed.pays(x.size):
-        found = making.fixed(wide, digits, form)
+    if x.dtype.kind == "c":
+        return _pairs(xp, *[_number_texts(xp, part, form) for part in (flat.real, flat.imag)], x)
+    return _number_texts(xp, flat, form).reshape(x.shape)
+
+
+def _pairs(xp: ArrayNamespace, real: Array, imag: Array, x: Array) -> Array:
+    """Complex numbers from the texts of their parts."""
+    if packed.pays(x.size, "making", costly=False):
+        fixed = [xp.as_strings([text], (1,)) for text in (b"(", b",", b")")]
+        found = making.joined([fixed[0], real, fixed[1], imag, fixed[2]], x.size, b"")
         if found is not None:
             return found.reshape(x.shape)
-    return xp.as_strings(_formatted(wide.tolist(), form), x.shape)
+    texts = [b"(%b,%b)" % pair for pair in zip(real.tolist(), imag.tolist(), strict=True)]
+    return xp.as_strings(texts, x.shape)
+
+
+_WIDE = {"i": np.int64, "u": np.uint64}
+
+
+def _number_texts(xp: ArrayNamespace, flat: Array, form: str) -> Array:
+    wide = np.ascontiguousarray(flat, _WIDE.get(flat.dtype.kind, np.float64))
+    if packed.pays(flat.size, "writing", costly=False):
+        found = making.written(wide, form)
+        if found is not None:
+            out, others = found
+            if len(others):
+                texts = _formatted(wide[others].tolist(), form)
+                out[others] = xp.as_strings(texts, others.shape)
+            return out
+    return xp.as_strings(_formatted(wide.tolist(), form), flat.shape)
 
 
 def _formatted(values: list[Any], form: str) -> list[bytes]:

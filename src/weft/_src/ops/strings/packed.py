@@ -11,7 +11,7 @@ import ctypes
 import functools
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ JOB = (
     "objects", "at", "stop", "bytes type", "sizes", "starts", "step", "data", "room", "targets",
     "target", "target room", "columns", "column count", "new bytes", "incref", "decref", "allocate",
     "held", "region", "made", "out", "long places", "long count", "first key", "second key",
-    "status",
+    "plus", "width", "fill", "signed", "general", "status",
 )  # fmt: skip
 Words = dict[str, Array | int]
 HELD = 64  # blocks that keep memory of Python's from being given back
@@ -38,34 +38,15 @@ WORTH_PACKING = 400  # the same for what Python does in a fifth of a microsecond
 
 
 class Packers(NamedTuple):
-    """Machine code; each function takes the address of a job, but for the first.
+    """Machine code of a group: functions by their names, each takes the address of a job.
 
-    That makes an array of objects without any, which machine code fills; `allocate` is the address
-    of Python's allocator, 0 if only Python may make objects.
+    `empty` makes an array of objects without any, which machine code fills; `allocate` is the
+    address of Python's allocator, 0 if only Python may make objects.
     """
 
     empty: Callable[[int], Array]
     allocate: int
-    measure: Callable[[int], None]
-    pack: Callable[[int], None]
-    unpack: Callable[[int], None]
-    move: Callable[[int], None]
-    fingerprint: Callable[[int], None]
-    murmur: Callable[[int], None]
-    siphash: Callable[[int], None]
-    parse: Callable[[int], None]
-    read: Callable[[int], None]
-    cut: Callable[[int], None]
-    cut_characters: Callable[[int], None]
-    strip: Callable[[int], None]
-    translate: Callable[[int], None]
-    join: Callable[[int], None]
-    count_words: Callable[[int], None]
-    split_words: Callable[[int], None]
-    split_bytes: Callable[[int], None]
-    encode: Callable[[int], None]
-    decode: Callable[[int], None]
-    fixed: Callable[[int], None]
+    functions: dict[str, Callable[[int], None]]
 
 
 class Packed(NamedTuple):
@@ -80,22 +61,23 @@ class Packed(NamedTuple):
         return unpack(self, shape)
 
 
-# Set by the execution layer: loads the machine code and hands it over, at once if the second
-# argument says so, or some time later. Where it cannot run, nothing comes.
-Load = Callable[[Callable[[Packers], None], bool], None]
+# What is compiled together, as that takes long: on runs of bytes, of strings, of numbers.
+Group = Literal["packing", "making", "writing"]
+
+# Set by the execution layer: loads a group and hands it over, at once if the last argument says so,
+# or some time later. Where machine code cannot run, nothing comes.
+Load = Callable[[Group, Callable[[Packers], None], bool], None]
 
 
 class _State:
     """A race between threads does no harm: of two that ask, both get the same."""
 
-    load: Load
-    packers: Packers | None = None
-    is_asked = False
-    met = 0
-    held = np.zeros(HELD, np.int64)  # addresses of blocks
-
-    def take(self, packers: Packers) -> None:
-        self.packers = packers
+    def __init__(self) -> None:
+        self.load: Load | None = None
+        self.packers: dict[Group, Packers] = {}
+        self.asked: set[Group] = set()
+        self.met = 0
+        self.held = np.zeros(HELD, np.int64)  # addresses of blocks
 
 
 _state = _State()
@@ -106,32 +88,36 @@ def install_packers(load: Load) -> None:
     _state.load = load
 
 
-def packers_for(count: int, *, new: bool = True) -> Packers | None:
-    """The machine code, if so many strings are for it; `new` ones are counted."""
+def packers_for(count: int, group: Group = "packing", *, new: bool = False) -> Packers | None:
+    """The machine code of a group, if so many strings are for it; `new` ones are counted."""
     if flags.execution == "numpy":
         return None
     waits = flags.execution == "native"
     if count < _WORTH_USING and not waits:
         _state.met += count if new else 0
         return None
-    if _state.packers is None and not _state.is_asked:
+    found = _state.packers.get(group)
+    if found is None and group not in _state.asked:
         _state.met += count if new else 0
         if waits or _state.met >= _WORTH_LOADING:
-            _state.is_asked = True
-            _state.load(_state.take, waits)
-    return _state.packers
+            assert _state.load is not None
+            _state.asked.add(group)
+            _state.load(group, functools.partial(_state.packers.__setitem__, group), waits)
+            found = _state.packers.get(group)
+    return found
 
 
-def pays(count: int, *, costly: bool = True) -> bool:
-    """Whether so many strings are better worked on in one run of bytes, with machine code.
+def pays(count: int, group: Group = "packing", *, costly: bool = True) -> bool:
+    """Whether so many strings are better worked on with machine code.
 
     Args:
       count: how many there are.
+      group: what is asked for: with "packing" they are put in one run of bytes.
       costly: whether Python takes long for each of them.
     """
     if not costly and count < WORTH_PACKING and flags.execution != "native":
         return False
-    return packers_for(count) is not None
+    return packers_for(count, group, new=True) is not None
 
 
 @functools.cache
@@ -147,7 +133,9 @@ def _constants() -> dict[str, int]:
 
 
 _PLACES = {name.replace(" ", "_"): place for place, name in enumerate(JOB)}
-_AT, _STOP, _LONG, _STATUS = [_PLACES[name] for name in ("at", "stop", "long_count", "status")]
+_AT, _STOP, _LONG, _STATUS, _ALLOCATE = [
+    _PLACES[name] for name in ("at", "stop", "long_count", "status", "allocate")
+]
 _Job: Any = ctypes.c_int64 * len(JOB)
 
 
@@ -160,11 +148,13 @@ def _begun() -> list[int]:
     return words
 
 
-def _run(function: Callable[[int], None], count: int, **words: Array | int) -> tuple[int, int]:
-    """How a job ended, and how many strings were too long; arrays are given by addresses."""
+def _run(packers: Packers, name: str, count: int, **words: Array | int) -> tuple[int, int]:
+    """How a job ended, and how many strings were left out; arrays are given by addresses."""
+    function = packers.functions[name]
     numbers = _begun().copy()
-    for name, value in words.items():
-        numbers[_PLACES[name]] = (
+    numbers[_ALLOCATE] = packers.allocate
+    for word, value in words.items():
+        numbers[_PLACES[word]] = (
             value.__array_interface__["data"][0] if isinstance(value, np.ndarray) else int(value)
         )
     job = _Job(*numbers)
@@ -194,8 +184,7 @@ def made(
     """
     size = count if pieces is None else pieces
     out = packers.empty(size) if size >= _MANY else np.empty(size, object)
-    function = getattr(packers, name)
-    status, left_out = _run(function, count, made=out, allocate=packers.allocate, **words)
+    status, left_out = _run(packers, name, count, made=out, **words)
     if status == _FULL:
         raise MemoryError
     return (out, left_out) if status == _FINE else None
@@ -204,21 +193,21 @@ def made(
 def sizes(strings: Array) -> Array:
     """How many bytes each string of an array has, as int64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = packers_for(flat.size)
+    packers = packers_for(flat.size, new=True)
     if packers is not None:
         out = np.empty(flat.size, np.int64)
-        if _run(packers.measure, flat.size, objects=flat, sizes=out)[0] == _FINE:
+        if _run(packers, "measure", flat.size, objects=flat, sizes=out)[0] == _FINE:
             return out.reshape(strings.shape)
     return np.fromiter(map(len, flat.tolist()), np.int64, flat.size).reshape(strings.shape)
 
 
 def word_counts(strings: Array) -> Array | None:
     """How many words each string of a contiguous vector has; None if that is for Python to say."""
-    packers = packers_for(strings.size, new=False)
+    packers = packers_for(strings.size, "making")
     if packers is None:
         return None
     out = np.empty(strings.size, np.int64)
-    status, _ = _run(packers.count_words, strings.size, objects=strings, sizes=out)
+    status, _ = _run(packers, "count_words", strings.size, objects=strings, sizes=out)
     return out if status == _FINE else None
 
 
@@ -229,11 +218,11 @@ def pack(strings: Array) -> Packed:
     ends = np.cumsum(found)
     starts = ends - found
     total = int(ends[-1]) if flat.size else 0
-    packers = packers_for(flat.size, new=False)
+    packers = packers_for(flat.size)
     if packers is not None:
         data = np.empty(total, np.uint8)
         job = {"objects": flat, "sizes": found, "starts": starts, "data": data}
-        if _run(packers.pack, flat.size, **job)[0] == _FINE:
+        if _run(packers, "pack", flat.size, **job)[0] == _FINE:
             return Packed(data, starts, found)
     return Packed(np.frombuffer(b"".join(flat.tolist()), np.uint8), starts, found)
 
@@ -242,7 +231,7 @@ def unpack(packed: Packed, shape: tuple[int, ...]) -> Array:
     """An array of bytes objects from pieces of a run of bytes."""
     data = np.ascontiguousarray(packed.data)
     starts, found = [np.ascontiguousarray(x, np.int64) for x in packed[1:]]
-    packers = packers_for(found.size)
+    packers = packers_for(found.size, new=True)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
         out = made(packers, "unpack", found.size, **job)
@@ -259,11 +248,11 @@ def move(packed: Packed, targets: Array, out: Array) -> None:
     starts, found, places = [
         np.ascontiguousarray(x, np.int64) for x in (packed.starts, packed.sizes, targets)
     ]
-    packers = packers_for(found.size, new=False)
+    packers = packers_for(found.size)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
         there: Words = {"targets": places, "target": out, "target_room": out.size}
-        status, _ = _run(packers.move, found.size, **job, **there)
+        status, _ = _run(packers, "move", found.size, **job, **there)
         assert status == _FINE, "a piece lies outside of its data"
         return
     for start, size, place in zip(starts.tolist(), found.tolist(), places.tolist(), strict=True):
@@ -273,11 +262,11 @@ def move(packed: Packed, targets: Array, out: Array) -> None:
 def read(strings: Array) -> tuple[Array, Array]:
     """What `parse` finds, of the strings of an array themselves."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = packers_for(flat.size, new=False)
+    packers = packers_for(flat.size)
     if packers is not None:
         values, decimals = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
         job = {"objects": flat, "targets": decimals, "out": values}
-        if _run(packers.read, flat.size, **job)[0] == _FINE:
+        if _run(packers, "read", flat.size, **job)[0] == _FINE:
             return values, decimals
     return parse(pack(flat))
 
@@ -296,10 +285,10 @@ def parse(pieces: Packed) -> tuple[Array, Array]:
     data = np.ascontiguousarray(pieces.data)
     starts, found = [np.ascontiguousarray(x, np.int64) for x in pieces[1:]]
     values, decimals = np.empty(found.size, np.int64), np.empty(found.size, np.int64)
-    packers = packers_for(found.size, new=False)
+    packers = packers_for(found.size)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
-        status, _ = _run(packers.parse, found.size, targets=decimals, out=values, **job)
+        status, _ = _run(packers, "parse", found.size, targets=decimals, out=values, **job)
         assert status == _FINE, "a piece lies outside of its data"
         return values, decimals
     for i, text in enumerate(unpack(pieces, found.shape).tolist()):
@@ -319,11 +308,11 @@ def parse(pieces: Packed) -> tuple[Array, Array]:
 def fingerprints(strings: Array) -> Array:
     """FarmHash's fingerprint of each string of an array, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = packers_for(flat.size)
+    packers = packers_for(flat.size, new=True)
     if packers is not None:
         out, places = np.empty(flat.size, np.uint64), np.empty(flat.size, np.int64)
         job = {"objects": flat, "out": out, "long_places": places}
-        status, count = _run(packers.fingerprint, flat.size, **job)
+        status, count = _run(packers, "fingerprint", flat.size, **job)
         if status == _FINE:
             long = places[:count]  # for NumPy
             out[long] = farmhash.fingerprints(flat[long].tolist())
@@ -334,10 +323,10 @@ def fingerprints(strings: Array) -> Array:
 def murmur(strings: Array) -> Array:
     """MurmurHash64A of each string of an array, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = packers_for(flat.size)
+    packers = packers_for(flat.size, new=True)
     if packers is not None:
         out = np.empty(flat.size, np.uint64)
-        if _run(packers.murmur, flat.size, objects=flat, out=out)[0] == _FINE:
+        if _run(packers, "murmur", flat.size, objects=flat, out=out)[0] == _FINE:
             return out.reshape(strings.shape)
     return string_hashes.murmur(flat.tolist()).reshape(strings.shape)
 
@@ -345,11 +334,11 @@ def murmur(strings: Array) -> Array:
 def siphash(strings: Array, key: tuple[int, int]) -> Array:
     """SipHash-2-4 of each string of an array under a key, as uint64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
-    packers = packers_for(flat.size)
+    packers = packers_for(flat.size, new=True)
     if packers is not None:
         out = np.empty(flat.size, np.uint64)
         keys = np.array([number & (2**64 - 1) for number in key], np.uint64).view(np.int64)
         job = {"objects": flat, "out": out, "first_key": keys[0], "second_key": keys[1]}
-        if _run(packers.siphash, flat.size, **job)[0] == _FINE:
+        if _run(packers, "siphash", flat.size, **job)[0] == _FINE:
             return out.reshape(strings.shape)
     return string_hashes.siphash(flat.tolist(), key).reshape(strings.shape)

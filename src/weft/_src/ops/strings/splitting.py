@@ -69,7 +69,7 @@ def _split_kernel(
     xp: ArrayNamespace, x: Array, separator: Any, *, maxsplit: int
 ) -> tuple[Array, ...]:
     cut = bytes(as_array(separator)[()])
-    if not cut and maxsplit < 0 and packed.pays(x.size):
+    if not cut and maxsplit < 0 and packed.pays(x.size, "making"):
         found = making.words(x)
         if found is not None:
             return *found[:2], np.array([len(x), found[2]], np.int64)
@@ -132,7 +132,7 @@ def split(
 
 def _bytes_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     # The same as splitting at nothing, which is how TensorFlow's op of that name is called.
-    if packed.pays(x.size):
+    if packed.pays(x.size, "making"):
         found = making.single_bytes(x)
         if found is not None:
             return *found[:2], np.array([len(x), found[2]], np.int64)

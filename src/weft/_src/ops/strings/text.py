@@ -106,7 +106,7 @@ def _translated(xp: ArrayNamespace, x: Any, change: Callable[[bytes], bytes]) ->
     """Strings that are changed byte by byte."""
     x = as_array(x)
     found = None
-    if packed.pays(x.size, costly=False):
+    if packed.pays(x.size, "making", costly=False):
         found = making.translated(x, change(bytes(range(256))))
     return mapped(xp, change, x) if found is None else found
 
@@ -177,7 +177,7 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 def _strip_kernel(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    found = making.stripped(x) if packed.pays(x.size, costly=False) else None
+    found = making.stripped(x) if packed.pays(x.size, "making", costly=False) else None
     return mapped(xp, bytes.strip, x) if found is None else found
 
 
@@ -219,7 +219,7 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
     is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
     one = pos, length
     x, pos, length = xp.broadcast_arrays(x, pos, length)
-    if packed.pays(x.size, costly=unit != "BYTE"):
+    if packed.pays(x.size, "making", costly=unit != "BYTE"):
         found = making.cut(x, *(one if one[0].size == 1 else (pos, length)), unit)
         if found is not None:
             return found
