@@ -139,7 +139,7 @@ def test_joined_strings(separator: bytes, machine: int, monkeypatch: pytest.Monk
     assert found is not None
     assert found.tolist() == [separator.join(row) for row in rows]
     grid = x[:200].reshape(20, 10)
-    found = making.joined_rows(grid, separator)
+    found = making.joined_runs(x[:200], np.arange(20) * 10, np.full(20, 10), separator)
     assert found is not None
     assert found.tolist() == [separator.join(row) for row in grid.tolist()]
     for axis in (0, 1, None, [1, 0]):
@@ -175,6 +175,66 @@ def test_pieces(machine: int) -> None:
             assert most == max(map(len, rows), default=0)
 
 
+@pytest.mark.parametrize("separator", [b"a", b"Z", b"=", b"==", b"aa", b"\x80\0", b"a" * 50])
+def test_pieces_between_separators(separator: bytes, machine: int) -> None:
+    words = [*WORDS, *SIZES, b"a" * 7, b"==" * 5, separator, separator * 4, b"x" + separator]
+    for limit in (-1, 0, 1, 2, 2**62):
+        found = making.parts(objects(words), separator, limit)
+        assert found is not None
+        rows = [s.split(separator, min(limit, 2**31)) for s in words]
+        assert found[1].tolist() == [piece for row in rows for piece in row]
+        assert found[0].tolist() == [[i, k] for i, row in enumerate(rows) for k in range(len(row))]
+        assert found[2] == max(map(len, rows))
+
+
+def test_characters_are_counted(machine: int) -> None:
+    words = [*WORDS, *SIZES]
+    found = making.character_counts(objects(words))
+    assert found is not None
+    assert found.tolist() == [sum(byte & 0xC0 != 0x80 for byte in s) for s in words]
+
+
+@pytest.mark.parametrize("bad", [(-1, 1), (0, 5), (4, 1), (5, 0), (2**62, 2**62), (1, -1)])
+def test_runs_outside_are_left_to_python(bad: tuple[int, int], machine: int) -> None:
+    x = objects([b"a", b"b", b"c", b"d"])
+    starts, counts = [np.array([0, n]) for n in bad]
+    counts[0] = 4
+    assert making.joined_runs(x, starts, counts, b"-") is None
+    starts[1], counts[1] = 4, 0
+    found = making.joined_runs(x, starts, counts, b"-")
+    assert found is not None
+    assert found.tolist() == [b"a-b-c-d", b""]
+
+
+def test_joined_segments(machine: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [b"", b"a", b"", b"bc", b"", b""] * 20
+    for ids in (np.arange(120) % 7, np.arange(120) // 4, np.full(120, 3), np.arange(120) % 2 * 40):
+        for separator in ("", "-"):
+            one = tf.strings.unsorted_segment_join(words, ids, 41, separator)
+            monkeypatch.setattr(flags, "execution", "numpy")
+            other = tf.strings.unsorted_segment_join(words, ids, 41, separator)
+            monkeypatch.setattr(flags, "execution", "native")
+            assert one.numpy().tolist() == other.numpy().tolist()
+    grid = tf.strings.unsorted_segment_join([["a", "b"], ["c", "d"]], [[1, 0], [1, 2]], 3)
+    assert grid.numpy().tolist() == [b"b", b"ac", b"d"]
+    rows = tf.strings.unsorted_segment_join(["a", "b"], 1, 2)
+    assert rows.numpy().tolist() == [[b"", b""], [b"a", b"b"]]
+
+
+@pytest.mark.parametrize("change", [str.lower, str.upper])
+def test_case_of_text(change: Callable[[str], str]) -> None:
+    """Half characters at an end do not meet the next string, and words end there."""
+    words = ["ΑΣ", "Σ", "ΑΣΑ", "straße", "İıǅ", "ŉ", "ﬁ", ""]
+    texts = [word.encode() for word in words] + [b"\xe2\x82", b"\xac", b"A\xc3", b"\xa4"]
+    function = tf.strings.lower if change is str.lower else tf.strings.upper
+    for some in (texts, [*texts, b"a\0B"], [*texts, b"\0"], texts[:1], [b""], [b"", b""], []):
+        found = function(tf.constant(some, tf.string), encoding="utf-8")
+        assert found.numpy().tolist() == [
+            change(s.decode("utf-8", "replace")).encode() for s in some
+        ]
+    assert function([["ä"], ["Ö"]], encoding="utf-8").shape == (2, 1)
+
+
 def test_pieces_beyond_their_room_are_refused(machine: int) -> None:
     """What was counted before may have been replaced in the array."""
     packers = packed.packers_for(2, "making")
@@ -200,7 +260,9 @@ def test_other_objects_are_left_to_python(machine: int) -> None:
         assert making.stripped(x) is None
         assert making.translated(x, bytes(256)) is None
         assert making.joined([x, x], len(x), b"") is None
-        assert making.joined_rows(x.reshape(2, -1), b"") is None
+        assert making.joined_runs(x, np.array([0, 30]), np.array([30, 30]), b"") is None
+        assert making.character_counts(x) is None
+        assert making.parts(x, b",", -1) is None
         assert making.encoded(x, bytes(64), False) is None
         assert making.decoded(x, bytes(256)) is None
         assert making.words(x) is None
@@ -282,9 +344,10 @@ def test_integers_as_text(dtype: str, options: dict[str, Any], machine: int) -> 
 
 def test_complex_numbers_and_truth_values(machine: int) -> None:
     x = np.array(FLOATS[:600]).reshape(2, 300)
-    found = tf.strings.as_string(x + 1j * x[::-1], precision=3).numpy()
-    z = (x + 1j * x[::-1]).reshape(-1)
-    pairs = zip(z.real.tolist(), z.imag.tolist(), strict=True)
+    z = np.empty(x.shape, np.complex128)
+    z.real, z.imag = x, x[::-1]
+    found = tf.strings.as_string(z, precision=3).numpy()
+    pairs = zip(x.reshape(-1).tolist(), x[::-1].reshape(-1).tolist(), strict=True)
     assert found.reshape(-1).tolist() == [b"(%.3f,%.3f)" % pair for pair in pairs]
     assert tf.strings.as_string([[True], [False]]).numpy().tolist() == [[b"true"], [b"false"]]
     assert tf.strings.as_string(True).numpy() == b"true"
@@ -305,10 +368,11 @@ def each_way(x: Any) -> list[Callable[[], Any]]:
         lambda: making.stripped(x),
         lambda: making.translated(x, bytes(range(256)).upper()),
         lambda: making.joined([x, x], len(x), b"-"),
-        lambda: making.joined_rows(x.reshape(-1, 2), b"-"),
+        lambda: making.joined_runs(x, np.arange(0, len(x), 2), np.full(len(x) // 2, 2), b"-"),
         lambda: making.encoded(x, bytes(range(65, 129)), pad=True),
         lambda: making.decoded(text, numbers),
         lambda: making.words(x),
+        lambda: making.parts(x, b" ", 2),
         lambda: making.single_bytes(x),
         lambda: making.written(wide, "%.3f"),
         lambda: packed.unpack(packed.pack(x), x.shape),

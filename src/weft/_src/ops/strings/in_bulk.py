@@ -20,14 +20,6 @@ from weft._src.ops.strings.packed import (
 )
 
 
-def character_counts(strings: Array) -> Array:
-    """How many characters each string in UTF-8 has: bytes that begin one."""
-    packed = pack(strings)
-    count = before((packed.data & 0xC0) != 0x80)
-    found = count[packed.starts + packed.sizes] - count[packed.starts]
-    return found.reshape(strings.shape)
-
-
 def before(marks: Array) -> Array:
     """How many marks there are before each place, and before the end."""
     out = np.zeros(len(marks) + 1, np.int64)

@@ -119,7 +119,9 @@ def _reduce_join_kernel(
         return xp.full(shape, b"", object)
     rows = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
     if packed.pays(x.size, "making", costly=False):
-        found = making.joined_rows(rows, separator.encode())
+        count, width = rows.shape
+        starts, sizes = np.arange(count) * width, np.full(count, width)
+        found = making.joined_runs(rows.reshape(-1), starts, sizes, separator.encode())
         if found is not None:
             return found.reshape(shape)
     join = separator.encode().join
@@ -207,6 +209,10 @@ def _segment_join_kernel(
             f"unsorted_segment_join: segment_ids must lie between 0 and {count - 1}, got "
             f"{ids[outside][0]}.",
         )
+    if x.shape == ids.shape and packed.pays(x.size, "making", costly=False):
+        found = _joined_segments(x.reshape(-1), ids.reshape(-1), count, separator.encode())
+        if found is not None:
+            return found
     out = xp.full((count, *inner), b"", object)
     join = separator.encode().join
     rows = x.reshape(ids.size, -1) if x.size else []
@@ -218,6 +224,18 @@ def _segment_join_kernel(
         columns = [itertools.dropwhile(lambda text: not text, column) for column in zip(*texts)]
         out.reshape(count, -1)[number, :] = [join(column) for column in columns]
     return out
+
+
+def _joined_segments(x: Array, ids: Array, count: int, separator: bytes) -> Array | None:
+    """The same with machine code, where each string has an id of its own."""
+    order = np.argsort(ids, kind="stable")
+    strings = x[order]
+    counts = np.bincount(ids, minlength=count)
+    ends = np.cumsum(counts)
+    # Where the first string of a segment stands that is not empty, or the end.
+    filled = np.append(np.flatnonzero(packed.sizes(strings)), len(x))
+    starts = np.minimum(filled[np.searchsorted(filled, ends - counts)], ends)
+    return making.joined_runs(strings, starts, ends - starts, separator)
 
 
 unsorted_segment_join_op = define_op(

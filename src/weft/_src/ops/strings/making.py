@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft._src.core.tensor import Array
-from weft._src.ops.strings.packed import made, packers_for, sizes, word_counts
+from weft._src.ops.strings.packed import counted, made, packers_for, sizes
 
 
 def _each(name: str, strings: Array, **words: Array | int) -> Array | None:
@@ -64,34 +64,42 @@ def joined(columns: Sequence[Array], count: int, separator: bytes) -> Array | No
 
     Vectors need not be contiguous.
     """
+    packers = packers_for(count, "making")
+    if packers is None:
+        return None
     places = np.empty((len(columns), 2), np.int64)
     for i, column in enumerate(columns):
         assert column.dtype == object
         assert column.shape in ((1,), (count,))
         step = column.strides[0] // column.itemsize if len(column) == count else 0
         places[i] = column.__array_interface__["data"][0], step
-    return _joined(places, count, separator)
+    job = {"columns": places, "column_count": len(places), "room": len(separator)}
+    found = made(packers, "join", count, data=_separator(separator), **job)
+    return None if found is None else found[0]
 
 
-def joined_rows(rows: Array, separator: bytes) -> Array | None:
-    """The strings of each row of a contiguous matrix, joined."""
-    count, width = rows.shape
-    assert rows.dtype == object
-    assert rows.flags.c_contiguous
-    places = np.empty((width, 2), np.int64)
-    places[:, 0] = rows.__array_interface__["data"][0] + np.arange(width) * rows.itemsize
-    places[:, 1] = width
-    return _joined(places, count, separator)
-
-
-def _joined(places: Array, count: int, separator: bytes) -> Array | None:
-    packers = packers_for(count * len(places), "making")
+def joined_runs(strings: Array, starts: Array, counts: Array, separator: bytes) -> Array | None:
+    """Strings that stand next to each other in a vector, joined: so many from each start on."""
+    packers = packers_for(strings.size, "making")
     if packers is None:
         return None
-    between = np.frombuffer(separator or b"\0", np.uint8)  # of an empty one nothing is read
-    job = {"columns": places, "column_count": len(places), "data": between}
-    found = made(packers, "join", count, room=len(separator), **job)
+    flat = np.ascontiguousarray(strings)
+    begin, size = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
+    assert begin.shape == size.shape
+    job = {"objects": flat, "starts": begin, "sizes": size, "target_room": flat.size}
+    between = _separator(separator)
+    found = made(packers, "join_runs", begin.size, data=between, room=len(separator), **job)
     return None if found is None else found[0]
+
+
+def _separator(text: bytes) -> Array:
+    return np.frombuffer(text or b"\0", np.uint8)  # of an empty one nothing is read
+
+
+def character_counts(strings: Array) -> Array | None:
+    """How many characters each string in UTF-8 has: bytes that begin one."""
+    found = counted("count_characters", np.ascontiguousarray(strings.reshape(-1)))
+    return None if found is None else found.reshape(strings.shape)
 
 
 def words(strings: Array) -> tuple[Array, Array, int] | None:
@@ -102,8 +110,18 @@ def words(strings: Array) -> tuple[Array, Array, int] | None:
       the string with most of them has.
     """
     flat = np.ascontiguousarray(strings)
-    counts = word_counts(flat)
+    counts = counted("count_words", flat)
     return None if counts is None else _pieces("split_words", flat, counts)
+
+
+def parts(strings: Array, separator: bytes, limit: int) -> tuple[Array, Array, int] | None:
+    """What stands between separators, of which the first so many count, all if below 0."""
+    assert separator
+    flat = np.ascontiguousarray(strings)
+    job = {"data": _separator(separator), "target_room": len(separator)}
+    most = 2**62 if limit < 0 else limit
+    counts = counted("count_cuts", flat, limit=most, **job)
+    return None if counts is None else _pieces("split_cuts", flat, counts, limit=most, **job)
 
 
 def single_bytes(strings: Array) -> tuple[Array, Array, int] | None:
@@ -112,7 +130,9 @@ def single_bytes(strings: Array) -> tuple[Array, Array, int] | None:
     return _pieces("split_bytes", flat, sizes(flat))
 
 
-def _pieces(name: str, strings: Array, counts: Array) -> tuple[Array, Array, int] | None:
+def _pieces(
+    name: str, strings: Array, counts: Array, **words: Array | int
+) -> tuple[Array, Array, int] | None:
     packers = packers_for(strings.size, "making")
     if packers is None:
         return None
@@ -120,7 +140,7 @@ def _pieces(name: str, strings: Array, counts: Array) -> tuple[Array, Array, int
     total = int(ends[-1]) if len(ends) else 0
     indices = np.empty((total, 2), np.int64)
     job = {"objects": strings, "starts": ends - counts, "targets": indices, "room": total}
-    found = made(packers, name, strings.size, pieces=total, **job)
+    found = made(packers, name, strings.size, pieces=total, **job, **words)
     return None if found is None else (indices, found[0], int(counts.max(initial=0)))
 
 

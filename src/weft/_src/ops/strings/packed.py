@@ -24,7 +24,7 @@ JOB = (
     "objects", "at", "stop", "bytes type", "sizes", "starts", "step", "data", "room", "targets",
     "target", "target room", "columns", "column count", "new bytes", "incref", "decref", "allocate",
     "held", "region", "made", "out", "long places", "long count", "first key", "second key",
-    "plus", "width", "fill", "signed", "general", "status",
+    "plus", "width", "fill", "signed", "general", "limit", "status",
 )  # fmt: skip
 Words = dict[str, Array | int]
 HELD = 64  # blocks that keep memory of Python's from being given back
@@ -201,13 +201,13 @@ def sizes(strings: Array) -> Array:
     return np.fromiter(map(len, flat.tolist()), np.int64, flat.size).reshape(strings.shape)
 
 
-def word_counts(strings: Array) -> Array | None:
-    """How many words each string of a contiguous vector has; None if that is for Python to say."""
+def counted(name: str, strings: Array, **words: Array | int) -> Array | None:
+    """A number for each string of a contiguous vector; None if that is for Python to say."""
     packers = packers_for(strings.size, "making")
     if packers is None:
         return None
     out = np.empty(strings.size, np.int64)
-    status, _ = _run(packers, "count_words", strings.size, objects=strings, sizes=out)
+    status, _ = _run(packers, name, strings.size, objects=strings, sizes=out, **words)
     return out if status == _FINE else None
 
 

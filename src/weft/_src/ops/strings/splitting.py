@@ -69,8 +69,8 @@ def _split_kernel(
     xp: ArrayNamespace, x: Array, separator: Any, *, maxsplit: int
 ) -> tuple[Array, ...]:
     cut = bytes(as_array(separator)[()])
-    if not cut and maxsplit < 0 and packed.pays(x.size, "making"):
-        found = making.words(x)
+    if (cut or maxsplit < 0) and packed.pays(x.size, "making"):
+        found = making.parts(x, cut, maxsplit) if cut else making.words(x)
         if found is not None:
             return *found[:2], np.array([len(x), found[2]], np.int64)
     return _as_sparse(xp, [_pieces(text, cut, maxsplit) for text in x.tolist()])

@@ -257,10 +257,16 @@ ret i64 1
 
 _MOST = 1 << 62  # bytes, so that sums are numbers; Python refuses fewer
 
-# Strings from columns: for each the address of its objects and how many further the next one is,
-# with "data" of "room" bytes between them.
-_JOIN = f"""
-define internal ptr @in_column(ptr %job, i64 %c, i64 %k) alwaysinline {{
+# Strings from several, with "data" of "room" bytes between them. Either from columns: for each the
+# address of its objects, and how many further the next one is. Or from "sizes" objects that stand
+# from "starts" on, of which there are "target room" in all.
+_IN_COLUMNS = """
+define internal i64 @join_count(ptr %job, i64 %k) alwaysinline {
+<i64 column count>
+ret i64 %column.count
+}
+
+define internal ptr @join_part(ptr %job, i64 %c, i64 %k) alwaysinline {
 <ptr columns>
 %pair = shl i64 %c, 1
 %objects.p = getelementptr i64, ptr %columns, i64 %pair
@@ -271,18 +277,49 @@ define internal ptr @in_column(ptr %job, i64 %c, i64 %k) alwaysinline {{
 %object.p = getelementptr ptr, ptr %objects, i64 %row
 %object = load ptr, ptr %object.p
 ret ptr %object
-}}
+}
+"""
 
-define internal i64 @join_one(ptr %job, i64 %k) alwaysinline {{
+_IN_RUNS = """
+define internal i64 @join_runs_count(ptr %job, i64 %k) alwaysinline {
+<ptr starts>
+<ptr sizes>
+<i64 target room>
+%start.p = getelementptr i64, ptr %starts, i64 %k
+%size.p = getelementptr i64, ptr %sizes, i64 %k
+%start = load i64, ptr %start.p
+%size = load i64, ptr %size.p
+%fits = call i1 @fits(i64 %start, i64 %size, i64 %target.room)
+%count = select i1 %fits, i64 %size, i64 -1
+ret i64 %count
+}
+
+define internal ptr @join_runs_part(ptr %job, i64 %c, i64 %k) alwaysinline {
+<ptr starts>
+%start.p = getelementptr i64, ptr %starts, i64 %k
+%start = load i64, ptr %start.p
+%place = add i64 %start, %c
+%object = call ptr @object_at(ptr %job, i64 %place)
+ret ptr %object
+}
+"""
+
+_JOIN = f"""
+define internal i64 @NAME_one(ptr %job, i64 %k) alwaysinline {{
 entry:
 <ptr data>
 <i64 room>
-<i64 column count>
-%gaps = sub i64 %column.count, 1
+%count = call i64 @NAME_count(ptr %job, i64 %k)
+%is.none = icmp eq i64 %count, 0
+%less = sub i64 %count, 1
+%gaps = select i1 %is.none, i64 0, i64 %less
 %between = mul i64 %gaps, %room
 var i64 %total = %between
-for %c < %column.count
-  %object = call ptr @in_column(ptr %job, i64 %c, i64 %k)
+%is.run = icmp sge i64 %count, 0
+br i1 %is.run, label %add, label %other
+add:
+for %c < %count
+  %object = call ptr @NAME_part(ptr %job, i64 %c, i64 %k)
   %text = call ptr @text_of(ptr %job, ptr %object)
   %is.bytes = icmp ne ptr %text, null
   br i1 %is.bytes, label %measure, label %other
@@ -302,7 +339,7 @@ br i1 %is.made, label %fill, label %done
 fill:
 %begin = getelementptr i8, ptr %new, i64 <offset bytes data>
 var ptr %at = %begin
-for %d < %column.count
+for %d < %count
   %to = load ptr, ptr %at
   %is.first = icmp eq i64 %d, 0
   br i1 %is.first, label %put, label %separate
@@ -312,7 +349,7 @@ for %d < %column.count
   br label %put
   put:
   %here = phi ptr [%to, %d.body], [%further, %separate]
-  %part = call ptr @in_column(ptr %job, i64 %d, i64 %k)
+  %part = call ptr @NAME_part(ptr %job, i64 %d, i64 %k)
   %part.data = getelementptr i8, ptr %part, i64 <offset bytes data>
   %part.size = call i64 @object_size(ptr %part)
   call void @copy(ptr %here, ptr %part.data, i64 %part.size)
@@ -330,5 +367,40 @@ ret i64 2
 }}
 """
 
-NAMES = ("cut", "cut_characters", "strip", "translate", "join")
-TEXT = _CUT + _CUT_CHARACTERS + _STRIP + _TRANSLATE + _JOIN
+# How many characters of UTF-8 each string has: bytes that begin one.
+_COUNT = """
+define internal i64 @count_characters_one(ptr %job, i64 %k) alwaysinline {
+entry:
+<ptr sizes>
+var i64 %count = 0
+%data = call ptr @look(ptr %job, i64 %k)
+%is.bytes = icmp ne ptr %data, null
+br i1 %is.bytes, label %measure, label %other
+measure:
+%size = call i64 @size_of(ptr %job, i64 %k)
+for %i < %size
+  %begins = call i1 @begins(ptr %data, i64 %i)
+  %one = zext i1 %begins to i64
+  %so.far = load i64, ptr %count
+  %sum = add i64 %so.far, %one
+  store i64 %sum, ptr %count
+end
+%all = load i64, ptr %count
+%out.p = getelementptr i64, ptr %sizes, i64 %k
+store i64 %all, ptr %out.p
+ret i64 0
+other:
+ret i64 1
+}
+"""
+
+NAMES = (
+    "cut", "cut_characters", "strip", "translate", "join", "join_runs", "count_characters",
+)  # fmt: skip
+TEXT = "".join(
+    [
+        *[_CUT, _CUT_CHARACTERS, _STRIP, _TRANSLATE, _COUNT],
+        *[_IN_COLUMNS, _JOIN.replace("NAME", "join")],
+        *[_IN_RUNS, _JOIN.replace("NAME", "join_runs")],
+    ]
+)
