@@ -204,6 +204,11 @@ def test_runs_outside_are_left_to_python(bad: tuple[int, int], machine: int) -> 
     found = making.joined_runs(x, starts, counts, b"-")
     assert found is not None
     assert found.tolist() == [b"a-b-c-d", b""]
+    found = making.joined_runs(x, starts, counts, b"-", np.array([3, 1, 1, 0]))
+    assert found is not None
+    assert found.tolist() == [b"d-b-b-a", b""]
+    for place in (4, -1, 2**62):
+        assert making.joined_runs(x, starts, counts, b"-", np.array([3, 1, place, 0])) is None
 
 
 def test_joined_segments(machine: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,14 +228,15 @@ def _segment_join_kernel(
 
 def _joined_segments(x: Array, ids: Array, count: int, separator: bytes) -> Array | None:
     """The same with machine code, where each string has an id of its own."""
-    order = np.argsort(ids, kind="stable")
-    strings = x[order]
+    # NumPy sorts small numbers by counting them, in a third of the time.
+    small = ids.astype(np.uint16) if count <= 1 << 16 else ids
+    order = np.argsort(small, kind="stable")
     counts = np.bincount(ids, minlength=count)
     ends = np.cumsum(counts)
     # Where the first string of a segment stands that is not empty, or the end.
-    filled = np.append(np.flatnonzero(packed.sizes(strings)), len(x))
+    filled = np.append(np.flatnonzero(packed.sizes(x)[order]), len(x))
     starts = np.minimum(filled[np.searchsorted(filled, ends - counts)], ends)
-    return making.joined_runs(strings, starts, ends - starts, separator)
+    return making.joined_runs(x, starts, ends - starts, separator, order)
 
 
 unsorted_segment_join_op = define_op(

@@ -78,15 +78,29 @@ def joined(columns: Sequence[Array], count: int, separator: bytes) -> Array | No
     return None if found is None else found[0]
 
 
-def joined_runs(strings: Array, starts: Array, counts: Array, separator: bytes) -> Array | None:
-    """Strings that stand next to each other in a vector, joined: so many from each start on."""
+def joined_runs(
+    strings: Array, starts: Array, counts: Array, separator: bytes, order: Array | None = None
+) -> Array | None:
+    """Strings that stand next to each other in a vector, joined: so many from each start on.
+
+    Args:
+      strings: a vector.
+      starts: where each run begins.
+      counts: how many strings it has.
+      separator: stands between them.
+      order: places in the vector, if it is these that stand next to each other.
+    """
     packers = packers_for(strings.size, "making")
     if packers is None:
         return None
     flat = np.ascontiguousarray(strings)
     begin, size = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
     assert begin.shape == size.shape
-    job = {"objects": flat, "starts": begin, "sizes": size, "target_room": flat.size}
+    job: dict[str, Array | int] = {"objects": flat, "target_room": flat.size}
+    job |= {"starts": begin, "sizes": size}
+    if order is not None:
+        assert order.shape == flat.shape
+        job["targets"] = np.ascontiguousarray(order, np.int64)
     between = _separator(separator)
     found = made(packers, "join_runs", begin.size, data=between, room=len(separator), **job)
     return None if found is None else found[0]

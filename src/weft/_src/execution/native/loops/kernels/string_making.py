@@ -259,7 +259,8 @@ _MOST = 1 << 62  # bytes, so that sums are numbers; Python refuses fewer
 
 # Strings from several, with "data" of "room" bytes between them. Either from columns: for each the
 # address of its objects, and how many further the next one is. Or from "sizes" objects that stand
-# from "starts" on, of which there are "target room" in all.
+# from "starts" on, of which there are "target room" in all; the places of these are "targets", if
+# that is given.
 _IN_COLUMNS = """
 define internal i64 @join_count(ptr %job, i64 %k) alwaysinline {
 <i64 column count>
@@ -295,12 +296,26 @@ ret i64 %count
 }
 
 define internal ptr @join_runs_part(ptr %job, i64 %c, i64 %k) alwaysinline {
+entry:
 <ptr starts>
+<ptr targets>
+<i64 target room>
 %start.p = getelementptr i64, ptr %starts, i64 %k
 %start = load i64, ptr %start.p
 %place = add i64 %start, %c
-%object = call ptr @object_at(ptr %job, i64 %place)
+%has.order = icmp ne ptr %targets, null
+br i1 %has.order, label %ordered, label %read
+ordered:
+%order.p = getelementptr i64, ptr %targets, i64 %place
+%order = load i64, ptr %order.p
+%is.inside = icmp ult i64 %order, %target.room
+br i1 %is.inside, label %read, label %outside
+read:
+%at = phi i64 [%place, %entry], [%order, %ordered]
+%object = call ptr @object_at(ptr %job, i64 %at)
 ret ptr %object
+outside:
+ret ptr null
 }
 """
 
