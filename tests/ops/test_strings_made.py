@@ -249,7 +249,7 @@ def test_pieces_beyond_their_room_are_refused(machine: int) -> None:
         indices = np.full((8, 2), -7)
         job = {"objects": x, "starts": np.array(starts), "targets": indices, "room": room}
         for name in ("split_words", "split_bytes"):
-            assert packed.made(packers, name, 2, pieces=8, **job) is None
+            assert packed.made(packers, name, 2, job, pieces=8) is None
             assert (indices[room:] == -7).all()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft._src.core.tensor import Array
-from weft._src.ops.strings.packed import counted, made, packers_for, sizes
+from weft._src.ops.strings.packed import Words, counted, made, packers_for, sizes
 
 
 def _each(name: str, strings: Array, **words: Array | int) -> Array | None:
@@ -21,7 +21,7 @@ def _each(name: str, strings: Array, **words: Array | int) -> Array | None:
     if packers is None:
         return None
     flat = np.ascontiguousarray(strings.reshape(-1))
-    found = made(packers, name, flat.size, objects=flat, **words)
+    found = made(packers, name, flat.size, {"objects": flat, **words})
     return None if found is None else found[0].reshape(strings.shape)
 
 
@@ -73,8 +73,8 @@ def joined(columns: Sequence[Array], count: int, separator: bytes) -> Array | No
         assert column.shape in ((1,), (count,))
         step = column.strides[0] // column.itemsize if len(column) == count else 0
         places[i] = column.__array_interface__["data"][0], step
-    job = {"columns": places, "column_count": len(places), "room": len(separator)}
-    found = made(packers, "join", count, data=_separator(separator), **job)
+    job: Words = {"columns": places, "column_count": len(places)}
+    found = made(packers, "join", count, {**job, **_between(separator)})
     return None if found is None else found[0]
 
 
@@ -96,18 +96,17 @@ def joined_runs(
     flat = np.ascontiguousarray(strings)
     begin, size = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
     assert begin.shape == size.shape
-    job: dict[str, Array | int] = {"objects": flat, "target_room": flat.size}
-    job |= {"starts": begin, "sizes": size}
+    job: Words = {"objects": flat, "target_room": flat.size, "starts": begin, "sizes": size}
     if order is not None:
         assert order.shape == flat.shape
         job["targets"] = np.ascontiguousarray(order, np.int64)
-    between = _separator(separator)
-    found = made(packers, "join_runs", begin.size, data=between, room=len(separator), **job)
+    found = made(packers, "join_runs", begin.size, {**job, **_between(separator)})
     return None if found is None else found[0]
 
 
-def _separator(text: bytes) -> Array:
-    return np.frombuffer(text or b"\0", np.uint8)  # of an empty one nothing is read
+def _between(separator: bytes) -> Words:
+    # Of an empty one nothing is read, but it has to lie somewhere.
+    return {"data": np.frombuffer(separator or b"\0", np.uint8), "room": len(separator)}
 
 
 def character_counts(strings: Array) -> Array | None:
@@ -132,10 +131,13 @@ def parts(strings: Array, separator: bytes, limit: int) -> tuple[Array, Array, i
     """What stands between separators, of which the first so many count, all if below 0."""
     assert separator
     flat = np.ascontiguousarray(strings)
-    job = {"data": _separator(separator), "target_room": len(separator)}
-    most = 2**62 if limit < 0 else limit
-    counts = counted("count_cuts", flat, limit=most, **job)
-    return None if counts is None else _pieces("split_cuts", flat, counts, limit=most, **job)
+    job: Words = {
+        "data": np.frombuffer(separator, np.uint8),
+        "target_room": len(separator),
+        "limit": 2**62 if limit < 0 else limit,
+    }
+    counts = counted("count_cuts", flat, **job)
+    return None if counts is None else _pieces("split_cuts", flat, counts, **job)
 
 
 def single_bytes(strings: Array) -> tuple[Array, Array, int] | None:
@@ -153,8 +155,8 @@ def _pieces(
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
     indices = np.empty((total, 2), np.int64)
-    job = {"objects": strings, "starts": ends - counts, "targets": indices, "room": total}
-    found = made(packers, name, strings.size, pieces=total, **job, **words)
+    job: Words = {"objects": strings, "starts": ends - counts, "targets": indices, "room": total}
+    found = made(packers, name, strings.size, {**job, **words}, pieces=total)
     return None if found is None else (indices, found[0], int(counts.max(initial=0)))
 
 
@@ -180,7 +182,7 @@ def written(values: Array, form: str) -> tuple[Array, Array] | None:
     if digits > _MOST_DIGITS or len(width) > 9:
         return None
     places = np.empty(values.size, np.int64)
-    job: dict[str, Array | int] = {
+    job: Words = {
         "data": values,
         "step": digits,
         "signed": int(values.dtype == np.int64),
@@ -191,5 +193,5 @@ def written(values: Array, form: str) -> tuple[Array, Array] | None:
         "long_places": places,
     }
     name = {"d": "write_int", "f": "write_fixed"}.get(kind, "write_exponent")
-    made_ones = made(packers, name, values.size, **job)
+    made_ones = made(packers, name, values.size, job)
     return None if made_ones is None else (made_ones[0], places[: made_ones[1]])

@@ -42,23 +42,24 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
     x = casting.widened(as_array(x))
     if x.dtype == object:
         return mapped(xp, lambda s: form.encode() % s, x)
-    if x.dtype.kind == "b":
-        return xp.as_strings([b"false", b"true"], (2,))[x.astype(np.intp)]
     flat = x.reshape(-1)
+    if x.dtype.kind == "b":
+        return xp.as_strings([b"false", b"true"], (2,))[flat.astype(np.intp)].reshape(x.shape)
     if x.dtype.kind == "c":
-        return _pairs(xp, *[_number_texts(xp, part, form) for part in (flat.real, flat.imag)], x)
+        real, imag = [_number_texts(xp, part, form) for part in (flat.real, flat.imag)]
+        return _pairs(xp, real, imag, x.shape)
     return _number_texts(xp, flat, form).reshape(x.shape)
 
 
-def _pairs(xp: ArrayNamespace, real: Array, imag: Array, x: Array) -> Array:
+def _pairs(xp: ArrayNamespace, real: Array, imag: Array, shape: tuple[int, ...]) -> Array:
     """Complex numbers from the texts of their parts."""
-    if packed.pays(x.size, "making", costly=False):
+    if packed.pays(real.size, "making", costly=False):
         fixed = [xp.as_strings([text], (1,)) for text in (b"(", b",", b")")]
-        found = making.joined([fixed[0], real, fixed[1], imag, fixed[2]], x.size, b"")
+        found = making.joined([fixed[0], real, fixed[1], imag, fixed[2]], real.size, b"")
         if found is not None:
-            return found.reshape(x.shape)
+            return found.reshape(shape)
     texts = [b"(%b,%b)" % pair for pair in zip(real.tolist(), imag.tolist(), strict=True)]
-    return xp.as_strings(texts, x.shape)
+    return xp.as_strings(texts, shape)
 
 
 _WIDE = {"i": np.int64, "u": np.uint64}

@@ -168,7 +168,7 @@ def _run(packers: Packers, name: str, count: int, **words: Array | int) -> tuple
 
 
 def made(
-    packers: Packers, name: str, count: int, *, pieces: int | None = None, **words: Array | int
+    packers: Packers, name: str, count: int, words: Words, *, pieces: int | None = None
 ) -> tuple[Array, int] | None:
     """New strings, and how many were left out; None if one is for Python to make.
 
@@ -176,8 +176,8 @@ def made(
       packers: machine code.
       name: of the function.
       count: how many strings there are.
-      pieces: how many are made of these; None means as many.
       words: what the job holds; arrays are contiguous, and stand for their addresses.
+      pieces: how many strings are made of these; None means as many.
 
     Raises:
       MemoryError: if there is no memory for one.
@@ -234,7 +234,7 @@ def unpack(packed: Packed, shape: tuple[int, ...]) -> Array:
     packers = packers_for(found.size, new=True)
     if packers is not None:
         job: Words = {"sizes": found, "starts": starts, "data": data, "room": data.size}
-        out = made(packers, "unpack", found.size, **job)
+        out = made(packers, "unpack", found.size, job)
         assert out is not None, "a string lies outside of its data"
         return out[0].reshape(shape)
     text = data.tobytes()
