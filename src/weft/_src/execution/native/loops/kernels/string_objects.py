@@ -120,13 +120,13 @@ _SMALL = 512  # bytes of the largest object for which Python has arenas
 _ARENA = 20  # bits of addresses within one: it is a mebibyte
 
 # Objects that are made. `@new_string` leaves the bytes to its caller; null if there is no memory.
-# Where "allocate" is given, it fills in the head of an object itself, which saves a third of what
-# Python takes; an empty string is Python's own.
+# Where "allocate" is given, it fills in the head of an object itself, which saves a sixth of the
+# time; an empty string is Python's own.
 #
 # Python gives an arena back to the system when its last object is gone. The next result of as many
-# strings would fetch it again, and the system would clear every page: half of all the time. So one
-# block in each of the first arenas that are met is never given back (`@hold`); Python uses the rest
-# of it for whatever it likes.
+# strings would fetch it again, and the system would clear every page: more than half of all the
+# time. So one block in each of the first arenas that are met is never given back (`@hold`); Python
+# uses the rest of it for whatever it likes.
 MAKE = f"""
 define internal ptr @new_string(ptr %job, i64 %size) alwaysinline {{
 entry:
