@@ -204,11 +204,31 @@ def test_runs_outside_are_left_to_python(bad: tuple[int, int], machine: int) -> 
     found = making.joined_runs(x, starts, counts, b"-")
     assert found is not None
     assert found.tolist() == [b"a-b-c-d", b""]
-    found = making.joined_runs(x, starts, counts, b"-", np.array([3, 1, 1, 0]))
+
+
+def test_segments_outside_are_left_to_python(machine: int) -> None:
+    x = objects([b"a", b"b", b"c"])
+    found = making.joined_segments(x, np.array([1, 0, 1]), 2, b"-")
     assert found is not None
-    assert found.tolist() == [b"d-b-b-a", b""]
-    for place in (4, -1, 2**62):
-        assert making.joined_runs(x, starts, counts, b"-", np.array([3, 1, place, 0])) is None
+    assert found.tolist() == [b"b", b"a-c"]
+    for bad in (2, -1, 2**62):
+        assert making.joined_segments(x, np.array([1, 0, bad]), 2, b"-") is None
+    assert making.joined_segments(objects([b"a", None]), np.array([0, 0]), 2, b"-") is None
+
+
+def test_segments_that_have_grown_are_refused(machine: int) -> None:
+    """What was measured before may have been replaced in the array."""
+    packers = packed.packers_for(2, "making")
+    assert packers is not None
+    made = packed.made(packers, "make_segments", 1, {"sizes": np.array([3])})
+    assert made is not None
+    separator = np.frombuffer(b"-", np.uint8)
+    job = {"targets": np.array([0, 0]), "target_room": 1, "data": separator, "room": 1}
+    job |= {"target": made[0], "starts": np.array([-1])}
+    assert not packed.done(packers, "fill_segments", 2, {**job, "objects": objects([b"a", b"bc"])})
+    job["starts"] = np.array([-1])
+    assert packed.done(packers, "fill_segments", 2, {**job, "objects": objects([b"a", b"b"])})
+    assert made[0].tolist() == [b"a-b"]
 
 
 def test_joined_segments(machine: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -376,6 +396,7 @@ def each_way(x: Any) -> list[Callable[[], Any]]:
         lambda: making.joined_runs(x, np.arange(0, len(x), 2), np.full(len(x) // 2, 2), b"-"),
         lambda: making.encoded(x, bytes(range(65, 129)), pad=True),
         lambda: making.decoded(text, numbers),
+        lambda: making.joined_segments(x, np.arange(len(x)) % 1000, 1000, b"-"),
         lambda: making.words(x),
         lambda: making.parts(x, b" ", 2),
         lambda: making.single_bytes(x),

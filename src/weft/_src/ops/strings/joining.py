@@ -210,7 +210,8 @@ def _segment_join_kernel(
             f"{ids[outside][0]}.",
         )
     if x.shape == ids.shape and packed.pays(x.size, "making", costly=False):
-        found = _joined_segments(x.reshape(-1), ids.reshape(-1), count, separator.encode())
+        flat = x.reshape(-1)
+        found = making.joined_segments(flat, ids.reshape(-1), count, separator.encode())
         if found is not None:
             return found
     out = xp.full((count, *inner), b"", object)
@@ -224,19 +225,6 @@ def _segment_join_kernel(
         columns = [itertools.dropwhile(lambda text: not text, column) for column in zip(*texts)]
         out.reshape(count, -1)[number, :] = [join(column) for column in columns]
     return out
-
-
-def _joined_segments(x: Array, ids: Array, count: int, separator: bytes) -> Array | None:
-    """The same with machine code, where each string has an id of its own."""
-    # NumPy sorts small numbers by counting them, in a third of the time.
-    small = ids.astype(np.uint16) if count <= 1 << 16 else ids
-    order = np.argsort(small, kind="stable")
-    counts = np.bincount(ids, minlength=count)
-    ends = np.cumsum(counts)
-    # Where the first string of a segment stands that is not empty, or the end.
-    filled = np.append(np.flatnonzero(packed.sizes(x)[order]), len(x))
-    starts = np.minimum(filled[np.searchsorted(filled, ends - counts)], ends)
-    return making.joined_runs(x, starts, ends - starts, separator, order)
 
 
 unsorted_segment_join_op = define_op(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft._src.core.tensor import Array
-from weft._src.ops.strings.packed import Words, counted, made, packers_for, sizes
+from weft._src.ops.strings.packed import Words, counted, done, made, packers_for, sizes
 
 
 def _each(name: str, strings: Array, **words: Array | int) -> Array | None:
@@ -78,18 +78,8 @@ def joined(columns: Sequence[Array], count: int, separator: bytes) -> Array | No
     return None if found is None else found[0]
 
 
-def joined_runs(
-    strings: Array, starts: Array, counts: Array, separator: bytes, order: Array | None = None
-) -> Array | None:
-    """Strings that stand next to each other in a vector, joined: so many from each start on.
-
-    Args:
-      strings: a vector.
-      starts: where each run begins.
-      counts: how many strings it has.
-      separator: stands between them.
-      order: places in the vector, if it is these that stand next to each other.
-    """
+def joined_runs(strings: Array, starts: Array, counts: Array, separator: bytes) -> Array | None:
+    """Strings that stand next to each other in a vector, joined: so many from each start on."""
     packers = packers_for(strings.size, "making")
     if packers is None:
         return None
@@ -97,11 +87,29 @@ def joined_runs(
     begin, size = [np.ascontiguousarray(x, np.int64) for x in (starts, counts)]
     assert begin.shape == size.shape
     job: Words = {"objects": flat, "target_room": flat.size, "starts": begin, "sizes": size}
-    if order is not None:
-        assert order.shape == flat.shape
-        job["targets"] = np.ascontiguousarray(order, np.int64)
     found = made(packers, "join_runs", begin.size, {**job, **_between(separator)})
     return None if found is None else found[0]
+
+
+def joined_segments(strings: Array, ids: Array, count: int, separator: bytes) -> Array | None:
+    """The strings of each segment in a vector, joined; empty ones at its front are left out."""
+    packers = packers_for(strings.size, "making")
+    if packers is None:
+        return None
+    flat = np.ascontiguousarray(strings)
+    numbers = np.ascontiguousarray(ids, np.int64)
+    assert numbers.shape == flat.shape
+    job: Words = {"objects": flat, "targets": numbers, "target_room": count, **_between(separator)}
+    sizes, ends = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    if not done(packers, "measure_segments", flat.size, {**job, "sizes": sizes}):
+        return None
+    found = made(packers, "make_segments", count, {"sizes": sizes})
+    if found is None:
+        return None
+    out = found[0]
+    is_filled = done(packers, "fill_segments", flat.size, {**job, "target": out, "starts": ends})
+    # Where another thread has put other strings in the array meanwhile, that is for Python.
+    return out if is_filled and (sizes == ends).all() else None
 
 
 def _between(separator: bytes) -> Words:

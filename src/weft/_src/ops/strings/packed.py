@@ -190,6 +190,18 @@ def made(
     return (out, left_out) if status == _FINE else None
 
 
+def done(packers: Packers, name: str, count: int, words: Words) -> bool:
+    """Whether a function that makes no strings was done; else it is for Python.
+
+    Raises:
+      MemoryError: if something would be too large.
+    """
+    status, _ = _run(packers, name, count, **words)
+    if status == _FULL:
+        raise MemoryError
+    return status == _FINE
+
+
 def sizes(strings: Array) -> Array:
     """How many bytes each string of an array has, as int64."""
     flat = np.ascontiguousarray(strings.reshape(-1))
@@ -207,8 +219,8 @@ def counted(name: str, strings: Array, **words: Array | int) -> Array | None:
     if packers is None:
         return None
     out = np.empty(strings.size, np.int64)
-    status, _ = _run(packers, name, strings.size, objects=strings, sizes=out, **words)
-    return out if status == _FINE else None
+    job: Words = {"objects": strings, "sizes": out, **words}
+    return out if done(packers, name, strings.size, job) else None
 
 
 def pack(strings: Array) -> Packed:

@@ -259,8 +259,7 @@ _MOST = 1 << 62  # bytes, so that sums are numbers; Python refuses fewer
 
 # Strings from several, with "data" of "room" bytes between them. Either from columns: for each the
 # address of its objects, and how many further the next one is. Or from "sizes" objects that stand
-# from "starts" on, of which there are "target room" in all; the places of these are "targets", if
-# that is given.
+# from "starts" on, of which there are "target room" in all.
 _IN_COLUMNS = """
 define internal i64 @join_count(ptr %job, i64 %k) alwaysinline {
 <i64 column count>
@@ -296,26 +295,12 @@ ret i64 %count
 }
 
 define internal ptr @join_runs_part(ptr %job, i64 %c, i64 %k) alwaysinline {
-entry:
 <ptr starts>
-<ptr targets>
-<i64 target room>
 %start.p = getelementptr i64, ptr %starts, i64 %k
 %start = load i64, ptr %start.p
 %place = add i64 %start, %c
-%has.order = icmp ne ptr %targets, null
-br i1 %has.order, label %ordered, label %read
-ordered:
-%order.p = getelementptr i64, ptr %targets, i64 %place
-%order = load i64, ptr %order.p
-%is.inside = icmp ult i64 %order, %target.room
-br i1 %is.inside, label %read, label %outside
-read:
-%at = phi i64 [%place, %entry], [%order, %ordered]
-%object = call ptr @object_at(ptr %job, i64 %at)
+%object = call ptr @object_at(ptr %job, i64 %place)
 ret ptr %object
-outside:
-ret ptr null
 }
 """
 
@@ -382,6 +367,109 @@ ret i64 2
 }}
 """
 
+# Strings of segments, one behind the other, in three steps: how large the result of each is (-1 as
+# long as there is nothing in it), objects of these sizes, and their bytes. "targets" tells the
+# segment of each string, there are "target room"; empty strings at the front leave no trace.
+_SEGMENTS = f"""
+define internal i64 @measure_segments_one(ptr %job, i64 %k) alwaysinline {{
+entry:
+<ptr targets>
+<ptr sizes>
+<i64 room>
+<i64 target room>
+%text = call ptr @look(ptr %job, i64 %k)
+%segment.p = getelementptr i64, ptr %targets, i64 %k
+%segment = load i64, ptr %segment.p
+%is.bytes = icmp ne ptr %text, null
+%is.inside = icmp ult i64 %segment, %target.room
+%is.fine = and i1 %is.bytes, %is.inside
+br i1 %is.fine, label %measure, label %other
+measure:
+%size = call i64 @size_of(ptr %job, i64 %k)
+%total.p = getelementptr i64, ptr %sizes, i64 %segment
+%total = load i64, ptr %total.p
+%is.first = icmp slt i64 %total, 0
+%is.empty = icmp eq i64 %size, 0
+%leaves.none = and i1 %is.first, %is.empty
+br i1 %leaves.none, label %done, label %add
+add:
+%separated = add i64 %total, %room
+%before = select i1 %is.first, i64 0, i64 %separated
+%sum = add i64 %before, %size
+%is.sane = icmp ult i64 %sum, {_MOST}
+br i1 %is.sane, label %note, label %full
+note:
+store i64 %sum, ptr %total.p
+br label %done
+done:
+ret i64 0
+other:
+ret i64 1
+full:
+ret i64 2
+}}
+
+define internal i64 @make_segments_one(ptr %job, i64 %k) alwaysinline {{
+entry:
+<ptr sizes>
+%size.p = getelementptr i64, ptr %sizes, i64 %k
+%noted = load i64, ptr %size.p
+%is.some = icmp sgt i64 %noted, 0
+%size = select i1 %is.some, i64 %noted, i64 0
+%new = call ptr @new_string(ptr %job, i64 %size)
+%status = call i64 @keep(ptr %job, i64 %k, ptr %new)
+ret i64 %status
+}}
+
+; "starts" is how far each has been written, -1 at first, and "target" the array of them.
+define internal i64 @fill_segments_one(ptr %job, i64 %k) alwaysinline {{
+entry:
+<ptr targets>
+<ptr target>
+<ptr starts>
+<ptr data>
+<i64 room>
+<i64 target room>
+%text = call ptr @look(ptr %job, i64 %k)
+%segment.p = getelementptr i64, ptr %targets, i64 %k
+%segment = load i64, ptr %segment.p
+%is.bytes = icmp ne ptr %text, null
+%is.inside = icmp ult i64 %segment, %target.room
+%is.fine = and i1 %is.bytes, %is.inside
+br i1 %is.fine, label %measure, label %other
+measure:
+%size = call i64 @size_of(ptr %job, i64 %k)
+%start.p = getelementptr i64, ptr %starts, i64 %segment
+%start = load i64, ptr %start.p
+%is.first = icmp slt i64 %start, 0
+%is.empty = icmp eq i64 %size, 0
+%leaves.none = and i1 %is.first, %is.empty
+br i1 %leaves.none, label %done, label %check
+check:
+%gap = select i1 %is.first, i64 0, i64 %room
+%from = select i1 %is.first, i64 0, i64 %start
+%place = add i64 %from, %gap
+%end = add i64 %place, %size
+%object.p = getelementptr ptr, ptr %target, i64 %segment
+%object = load ptr, ptr %object.p
+%whole = call i64 @object_size(ptr %object)
+%fits = icmp ule i64 %end, %whole
+br i1 %fits, label %write, label %other
+write:
+%bytes = getelementptr i8, ptr %object, i64 <offset bytes data>
+%gap.to = getelementptr i8, ptr %bytes, i64 %from
+call void @copy(ptr %gap.to, ptr %data, i64 %gap)
+%to = getelementptr i8, ptr %bytes, i64 %place
+call void @copy(ptr %to, ptr %text, i64 %size)
+store i64 %end, ptr %start.p
+br label %done
+done:
+ret i64 0
+other:
+ret i64 1
+}}
+"""
+
 # How many characters of UTF-8 each string has: bytes that begin one.
 _COUNT = """
 define internal i64 @count_characters_one(ptr %job, i64 %k) alwaysinline {
@@ -411,10 +499,11 @@ ret i64 1
 
 NAMES = (
     "cut", "cut_characters", "strip", "translate", "join", "join_runs", "count_characters",
+    "measure_segments", "make_segments", "fill_segments",
 )  # fmt: skip
 TEXT = "".join(
     [
-        *[_CUT, _CUT_CHARACTERS, _STRIP, _TRANSLATE, _COUNT],
+        *[_CUT, _CUT_CHARACTERS, _STRIP, _TRANSLATE, _COUNT, _SEGMENTS],
         *[_IN_COLUMNS, _JOIN.replace("NAME", "join")],
         *[_IN_RUNS, _JOIN.replace("NAME", "join_runs")],
     ]
