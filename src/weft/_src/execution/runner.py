@@ -22,7 +22,7 @@ from weft._src.ops.dispatch import install_large_runner, install_structured_runn
 from weft._src.ops.nn.window_machine import Kernels, install_kernels
 from weft._src.ops.programs import install_program_runner
 from weft._src.ops.registry import Op
-from weft._src.ops.strings.packed import Packers, install_packers
+from weft._src.ops.strings.packed import Group, Packers, install_packers
 from weft._src.ops.strings.pattern_search import Searchers, install_searchers
 
 _lock = threading.Lock()
@@ -110,13 +110,13 @@ def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
     worker.submit(work)
 
 
-def _load_packers(take: Callable[[Packers], None], waits: bool) -> None:
+def _load_packers(group: Group, take: Callable[[Packers], None], waits: bool) -> None:
     """Loads machine code for strings, in the background if nobody waits for it."""
 
     def work() -> None:
         with forking.lock:
             from weft._src.execution.native import string_packing
-        packers = string_packing.load()
+        packers = string_packing.load(group)
         if packers is not None:
             take(packers)
 

@@ -23,7 +23,7 @@ from weft._src.graph.tensor_proto import array_of, proto_of
 from weft._src.messages.tensors import TensorProto
 from weft._src.messages.wire import varint
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
-from weft._src.ops.strings import packed
+from weft._src.ops.strings import making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 Array = np.ndarray[Any, Any]
@@ -340,24 +340,9 @@ def decode_compressed(
 
 
 def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
-    """Many strings are encoded in one piece, each filled up to a multiple of three bytes."""
     x = as_array(x)
-    if not packed.pays(x.size, costly=False):
-        return _encode_some(xp, x, pad)
-    strings = packed.pack(x)
-    room = (strings.sizes + 2) // 3 * 3
-    targets = np.cumsum(room) - room
-    whole = np.zeros(int(room.sum()), np.uint8)
-    packed.move(strings, targets, whole)
-    text = np.frombuffer(base64.urlsafe_b64encode(whole.tobytes()), np.uint8)
-    starts, lengths = targets // 3 * 4, (strings.sizes * 4 + 2) // 3
-    if pad:
-        text = text.copy()
-        for missing in (1, 2):
-            short = strings.sizes % 3 == 3 - missing
-            text[(starts + lengths)[short, None] + np.arange(missing)] = ord("=")
-        lengths = room // 3 * 4
-    return packed.Packed(text, starts, lengths).strings(x.shape)
+    found = making.encoded(x, _BASE64, pad) if packed.pays(x.size, "making", costly=False) else None
+    return _encode_some(xp, x, pad) if found is None else found
 
 
 _STANDARD, _WEB_SAFE = bytes.maketrans(b"-_", b"+/"), bytes.maketrans(b"+/", b"-_")
@@ -373,28 +358,13 @@ def _encode_some(xp: ArrayNamespace, x: Array, pad: bool) -> Array:
 
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-_IN_BASE64 = np.isin(np.arange(256), list(_BASE64))
-_NUMBERS = np.zeros(256, np.uint8)
-_NUMBERS[list(_BASE64)] = np.arange(64)
-
-
-def _bytes_of(letters: Array) -> Array:
-    """Three bytes for each four letters: in two thirds of the time that Python's C takes."""
-    one, two, three, four = _NUMBERS[letters].reshape(-1, 4).T
-    out = np.empty((len(one), 3), np.uint8)
-    out[:, 0] = one << 2 | two >> 4
-    out[:, 1] = two << 4 | three >> 2
-    out[:, 2] = three << 6 | four
-    return out.reshape(-1)
+_NUMBERS = bytes([_BASE64.find(letter) % 256 for letter in range(256)])
 
 
 def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
-    """Many strings are decoded in one piece, each filled up to a multiple of four letters."""
     x = as_array(x)
-    if not packed.pays(x.size, costly=False):
-        return _decode_some(xp, x)
-    found = _decoded_in_bulk(packed.pack(x))
-    return mapped(xp, _decode_string, x) if found is None else found.strings(x.shape)
+    found = making.decoded(x, _NUMBERS) if packed.pays(x.size, "making", costly=False) else None
+    return _decode_some(xp, x) if found is None else found
 
 
 def _decode_some(xp: ArrayNamespace, x: Array) -> Array:
@@ -406,34 +376,6 @@ def _decode_some(xp: ArrayNamespace, x: Array) -> Array:
         return mapped(xp, _decode_string, x)
     pieces = text.translate(_STANDARD).split(b",")
     return xp.as_strings([binascii.a2b_base64(piece + b"==") for piece in pieces], x.shape)
-
-
-def _decoded_in_bulk(strings: packed.Packed) -> packed.Packed | None:
-    """The strings that were encoded; None if one is no base64, which is told string by string."""
-    data, starts, sizes = strings
-    bare = sizes.copy()
-    if not data.tobytes().translate(None, _BASE64):  # as it mostly is: nothing but letters
-        return None if (sizes % 4 == 1).any() else _decoded(strings)
-    for _ in range(2 if len(data) else 0):
-        last = np.where(bare > 0, starts + bare - 1, 0)
-        bare -= (bare > 0) & (data[last] == ord("="))
-    letters = np.concatenate([[0], np.cumsum(_IN_BASE64[data])])
-    padded = (bare != sizes) & (sizes % 4 != 0)
-    if (letters[starts + bare] - letters[starts] != bare).any() or (bare % 4 == 1).any():
-        return None
-    if padded.any():
-        return None
-    return _decoded(packed.Packed(data, starts, bare))
-
-
-def _decoded(strings: packed.Packed) -> packed.Packed:
-    """What strings of letters stand for."""
-    bare = strings.sizes
-    room = (bare + 3) // 4 * 4
-    targets = np.cumsum(room) - room
-    whole = np.full(int(room.sum()), ord("A"), np.uint8)
-    packed.move(strings, targets, whole)
-    return packed.Packed(_bytes_of(whole), targets // 4 * 3, bare * 3 // 4)
 
 
 def _decode_string(data: bytes) -> bytes:

@@ -28,6 +28,6 @@ def with_job(text: str, words: Sequence[str]) -> str:
 
     text = re.sub(r"<(ptr|i64|array) ([a-z ]+)>", load, text)
     text = re.sub(r"<word ([a-z ]+)>", lambda found: str(words.index(found[1])), text)
-    for field in ("type", "bytes size", "bytes data"):
+    for field in ("type", "bytes size", "bytes hash", "bytes data"):
         text = text.replace(f"<offset {field}>", str(LAYOUT[field]))
     return text

@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor
 from weft._src.core.dtypes import INDEX, STRING, int32, string
@@ -16,7 +18,7 @@ from weft._src.core.tensor import Array, Tensor
 from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, graph_forms, rules, static
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import making, packed
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 
 
@@ -38,10 +40,10 @@ def _join_kernel(xp: ArrayNamespace, *inputs: Any, separator: str) -> Array:
         size *= n
     if any(x.ndim and x.shape != shape for x in arrays):
         raise ValueError("inputs differ in shape")
-    if shape and packed.pays(size, costly=False):
-        texts = [x if x.ndim else x[()] for x in arrays]
-        between = [part for text in texts for part in (separator.encode(), text)]
-        return in_bulk.joined(between[1:], size).reshape(shape)
+    if shape and packed.pays(size, "making", costly=False):
+        found = making.joined([x.reshape(-1) for x in arrays], size, separator.encode())
+        if found is not None:
+            return found.reshape(shape)
     # A scalar goes with every element.
     columns = [x.reshape(-1).tolist() if x.ndim else [x[()]] * size for x in arrays]
     join = separator.encode().join
@@ -115,8 +117,15 @@ def _reduce_join_kernel(
     )
     if rows is None:
         return xp.full(shape, b"", object)
+    rows = np.ascontiguousarray(rows.reshape(-1, rows.shape[-1]))
+    if packed.pays(x.size, "making", costly=False):
+        count, width = rows.shape
+        starts, sizes = np.arange(count) * width, np.full(count, width)
+        found = making.joined_runs(rows.reshape(-1), starts, sizes, separator.encode())
+        if found is not None:
+            return found.reshape(shape)
     join = separator.encode().join
-    return xp.as_strings([join(row) for row in rows.reshape(-1, rows.shape[-1]).tolist()], shape)
+    return xp.as_strings([join(row) for row in rows.tolist()], shape)
 
 
 reduce_join_op = define_op(
@@ -200,6 +209,11 @@ def _segment_join_kernel(
             f"unsorted_segment_join: segment_ids must lie between 0 and {count - 1}, got "
             f"{ids[outside][0]}.",
         )
+    if x.shape == ids.shape and packed.pays(x.size, "making", costly=False):
+        flat = x.reshape(-1)
+        found = making.joined_segments(flat, ids.reshape(-1), count, separator.encode())
+        if found is not None:
+            return found
     out = xp.full((count, *inner), b"", object)
     join = separator.encode().join
     rows = x.reshape(ids.size, -1) if x.size else []

@@ -28,7 +28,7 @@ from weft._src.errors import DTypeError, InvalidArgumentError
 from weft._src.ops import graph_forms
 from weft._src.ops.elementwise import casting
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import in_bulk, making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 _FILLS = ("", " ", "+", "-", "0", "#")
@@ -42,19 +42,40 @@ def _as_string_kernel(xp: ArrayNamespace, x: Any, *, form: str) -> Array:
     x = casting.widened(as_array(x))
     if x.dtype == object:
         return mapped(xp, lambda s: form.encode() % s, x)
-    if x.dtype.kind == "b":
-        texts = [b"true" if value else b"false" for value in x.reshape(-1).tolist()]
-        return xp.as_strings(texts, x.shape)
-    if x.dtype.kind == "c":
-        real = _formatted(x.real.reshape(-1).tolist(), form)
-        imag = _formatted(x.imag.reshape(-1).tolist(), form)
-        texts = [b"(%b,%b)" % pair for pair in zip(real, imag, strict=True)]
-        return xp.as_strings(texts, x.shape)
     flat = x.reshape(-1)
-    if form == "%d" and x.dtype.kind in "iu" and packed.pays(x.size, costly=False):
-        return in_bulk.in_decimals(flat).reshape(x.shape)
-    values = flat.tolist() if x.dtype.kind in "iu" else flat.astype(np.float64).tolist()
-    return xp.as_strings(_formatted(values, form), x.shape)
+    if x.dtype.kind == "b":
+        return xp.as_strings([b"false", b"true"], (2,))[flat.astype(np.intp)].reshape(x.shape)
+    if x.dtype.kind == "c":
+        real, imag = [_number_texts(xp, part, form) for part in (flat.real, flat.imag)]
+        return _pairs(xp, real, imag, x.shape)
+    return _number_texts(xp, flat, form).reshape(x.shape)
+
+
+def _pairs(xp: ArrayNamespace, real: Array, imag: Array, shape: tuple[int, ...]) -> Array:
+    """Complex numbers from the texts of their parts."""
+    if packed.pays(real.size, "making", costly=False):
+        fixed = [xp.as_strings([text], (1,)) for text in (b"(", b",", b")")]
+        found = making.joined([fixed[0], real, fixed[1], imag, fixed[2]], real.size, b"")
+        if found is not None:
+            return found.reshape(shape)
+    texts = [b"(%b,%b)" % pair for pair in zip(real.tolist(), imag.tolist(), strict=True)]
+    return xp.as_strings(texts, shape)
+
+
+_WIDE = {"i": np.int64, "u": np.uint64}
+
+
+def _number_texts(xp: ArrayNamespace, flat: Array, form: str) -> Array:
+    wide = np.ascontiguousarray(flat, _WIDE.get(flat.dtype.kind, np.float64))
+    if packed.pays(flat.size, "writing", costly=False):
+        found = making.written(wide, form)
+        if found is not None:
+            out, others = found
+            if len(others):
+                texts = _formatted(wide[others].tolist(), form)
+                out[others] = xp.as_strings(texts, others.shape)
+            return out
+    return xp.as_strings(_formatted(wide.tolist(), form), flat.shape)
 
 
 def _formatted(values: list[Any], form: str) -> list[bytes]:
@@ -220,9 +241,11 @@ def plain_numbers(strings: list[bytes], dtype: DType) -> Array | None:
 
 def numbers_in(strings: Array, dtype: DType) -> Array:
     """The numbers that many strings spell: those in plain decimals at once, others one by one."""
-    values, fine = in_bulk.decimal_numbers(packed.pack(strings), dtype.is_integer)
-    if dtype.is_integer:
-        fine &= (values >= max(dtype.min, -(2**63))) & (values <= min(dtype.max, 2**63 - 1))
+    values, fine = in_bulk.decimal_numbers(strings, dtype.is_integer)
+    if dtype.is_integer and dtype is not int64:  # which has room for all that are read here
+        fine &= (values >= dtype.min) & (values <= min(dtype.max, 2**63 - 1))
+    if fine.all():
+        return values.astype(dtype.numpy_dtype, copy=False)
     out = np.where(fine, values, 0).astype(dtype.numpy_dtype)
     for i in np.flatnonzero(~fine).tolist():
         out[i] = _number_in(strings[i], dtype)

@@ -20,7 +20,7 @@ from weft._src.ops.elementwise import arithmetic
 from weft._src.ops.ragged.tensor import RaggedTensor
 from weft._src.ops.reduce import products
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import in_bulk, making, packed
 from weft._src.ops.strings.elements import as_array, string_tensor, text_argument
 from weft._src.ops.strings.ragged import rows_of_strings
 
@@ -46,14 +46,6 @@ def _as_sparse(xp: ArrayNamespace, rows: Sequence[Sequence[bytes]]) -> tuple[Arr
     return indices, xp.as_strings(flat, (len(flat),)), shape
 
 
-def _sparse_pieces(pieces: packed.Packed, counts: Array) -> tuple[Array, Array, Array]:
-    """The same, of pieces in a run of bytes, so many for each row."""
-    ids = np.repeat(np.arange(len(counts)), counts)
-    columns = np.arange(len(ids)) - np.repeat(np.cumsum(counts) - counts, counts)
-    shape = np.array([len(counts), counts.max(initial=0)], np.int64)
-    return np.stack([ids, columns], 1), pieces.strings(ids.shape), shape
-
-
 def _pieces(text: bytes, separator: bytes, maxsplit: int) -> list[bytes]:
     if maxsplit == 0:
         return [text]
@@ -77,9 +69,10 @@ def _split_kernel(
     xp: ArrayNamespace, x: Array, separator: Any, *, maxsplit: int
 ) -> tuple[Array, ...]:
     cut = bytes(as_array(separator)[()])
-    if not cut and maxsplit < 0 and packed.pays(x.size):
-        pieces, counts = in_bulk.words(packed.pack(x))
-        return _sparse_pieces(pieces, counts)
+    if (cut or maxsplit < 0) and packed.pays(x.size, "making"):
+        found = making.parts(x, cut, maxsplit) if cut else making.words(x)
+        if found is not None:
+            return *found[:2], np.array([len(x), found[2]], np.int64)
     return _as_sparse(xp, [_pieces(text, cut, maxsplit) for text in x.tolist()])
 
 
@@ -139,10 +132,10 @@ def split(
 
 def _bytes_kernel(xp: ArrayNamespace, x: Array) -> tuple[Array, ...]:
     # The same as splitting at nothing, which is how TensorFlow's op of that name is called.
-    if packed.pays(x.size):
-        data, _, sizes = packed.pack(x)
-        each = packed.Packed(data, np.arange(len(data)), np.ones(len(data), np.int64))
-        return _sparse_pieces(each, sizes)
+    if packed.pays(x.size, "making"):
+        found = making.single_bytes(x)
+        if found is not None:
+            return *found[:2], np.array([len(x), found[2]], np.int64)
     return _as_sparse(xp, [[text[i : i + 1] for i in range(len(text))] for text in x.tolist()])
 
 

@@ -15,7 +15,7 @@ from weft._src.errors import InvalidArgumentError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.elementwise import operands
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, Absent, Op, args, define_op
-from weft._src.ops.strings import in_bulk, packed
+from weft._src.ops.strings import making, packed
 from weft._src.ops.strings.elements import as_array, mapped, string_tensor
 
 # Every byte of a UTF-8 character but the first is one of these.
@@ -38,8 +38,10 @@ def _length_kernel(xp: ArrayNamespace, x: Any, *, unit: str) -> Array:
     x = as_array(x)
     if unit == "BYTE":
         return packed.sizes(x).astype(np.int32)
-    if packed.pays(x.size, costly=False):
-        return in_bulk.character_counts(x).astype(np.int32)
+    if packed.pays(x.size, "making", costly=False):
+        found = making.character_counts(x)
+        if found is not None:
+            return found.astype(np.int32)
     return xp.array(list(map(_characters, x.reshape(-1).tolist())), np.int32).reshape(x.shape)
 
 
@@ -105,15 +107,26 @@ def _encoding(op: str, encoding: str) -> str:
 def _translated(xp: ArrayNamespace, x: Any, change: Callable[[bytes], bytes]) -> Array:
     """Strings that are changed byte by byte."""
     x = as_array(x)
-    if packed.pays(x.size, costly=False):
-        return in_bulk.translated(x, change(bytes(range(256))))
-    return mapped(xp, change, x)
+    found = None
+    if packed.pays(x.size, "making", costly=False):
+        found = making.translated(x, change(bytes(range(256))))
+    return mapped(xp, change, x) if found is None else found
+
+
+def _recoded(xp: ArrayNamespace, x: Any, change: Callable[[str], str]) -> Array:
+    """Strings that are changed as text: all as one, with a character between that ends words."""
+    strings = as_array(x).reshape(-1).tolist()
+    text = b"\0".join(strings)
+    if not strings or text.count(0) != len(strings) - 1:
+        return mapped(xp, lambda s: change(s.decode("utf-8", "replace")).encode(), x)
+    changed = change(text.decode("utf-8", "replace")).encode()
+    return xp.as_strings(changed.split(b"\0"), as_array(x).shape)
 
 
 def _lower_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return _translated(xp, x, bytes.lower)
-    return mapped(xp, lambda s: s.decode("utf-8", "replace").lower().encode(), x)
+    return _recoded(xp, x, str.lower)
 
 
 lower_op = _elementwise(
@@ -145,7 +158,7 @@ def lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 def _upper_kernel(xp: ArrayNamespace, x: Any, *, encoding: str) -> Array:
     if not encoding:
         return _translated(xp, x, bytes.upper)
-    return mapped(xp, lambda s: s.decode("utf-8", "replace").upper().encode(), x)
+    return _recoded(xp, x, str.upper)
 
 
 upper_op = _elementwise(
@@ -176,7 +189,8 @@ def upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Ten
 
 def _strip_kernel(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    return in_bulk.stripped(x) if packed.pays(x.size, costly=False) else mapped(xp, bytes.strip, x)
+    found = making.stripped(x) if packed.pays(x.size, "making", costly=False) else None
+    return mapped(xp, bytes.strip, x) if found is None else found
 
 
 strip_op = _elementwise("StringStrip", _strip_kernel)
@@ -215,9 +229,10 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
     x = as_array(x)
     # One place for all, by far the most usual: most of the time goes into looking at it.
     is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
+    one = pos, length
     x, pos, length = xp.broadcast_arrays(x, pos, length)
-    if unit == "BYTE" and packed.pays(x.size, costly=False):
-        found = in_bulk.cut(x, pos, length)
+    if packed.pays(x.size, "making", costly=unit != "BYTE"):
+        found = making.cut(x, *(one if one[0].size == 1 else (pos, length)), unit)
         if found is not None:
             return found
     if is_usual:

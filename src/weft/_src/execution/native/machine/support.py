@@ -34,6 +34,7 @@ LAYOUT = {
     "array flags": 64,
     "tuple items": 24,
     "bytes size": 16,
+    "bytes hash": 24,
     "bytes data": 32,
 }
 _WORD = struct.calcsize("P")
@@ -116,6 +117,7 @@ def _objects() -> str | None:
         ("array flags", array, array.flags.num),
         ("tuple items", items, id(items[0])),
         ("bytes size", data, len(data)),
+        ("bytes hash", data, hash(data) % 2**64),
         ("bytes data", data, int.from_bytes(data[:_WORD], sys.byteorder)),
     ]
     for field, value, contents in wanted:
