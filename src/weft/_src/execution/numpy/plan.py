@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -22,8 +23,9 @@ from weft._src.ops.dispatch import explain_failure
 from weft._src.ops.registry import HOST_ONLY
 
 _numbers = itertools.count(1)
-# Files of plans that are gone. Forgotten when the next plan is made, not by the collector itself:
-# linecache.checkcache does not expect entries to vanish while it looks at them.
+# Files of plans that are gone. Forgotten when the main thread makes the next plan, not by the
+# collector itself, nor beside: linecache.checkcache does not expect entries to vanish while it
+# looks at them.
 _gone: list[str] = []
 # The plans by the file names of their code, for profilers that see frames.
 plans_by_file: weakref.WeakValueDictionary[str, NumpyPlan] = weakref.WeakValueDictionary()
@@ -60,7 +62,7 @@ class NumpyPlan:
         # Tracebacks and debuggers show generated code as any other, as long as the plan lives.
         lines = cast(list[str], _Lines(self))
         linecache.cache[self.file] = (len(self._generated.code), None, lines, self.file)
-        while _gone:
+        while _gone and threading.current_thread() is threading.main_thread():
             linecache.cache.pop(_gone.pop(), None)
         plans_by_file[self.file] = self
         weakref.finalize(self, _gone.append, self.file)

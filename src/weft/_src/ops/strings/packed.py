@@ -27,7 +27,7 @@ JOB = (
     "plus", "width", "fill", "signed", "general", "limit", "status",
 )  # fmt: skip
 Words = dict[str, Array | int]
-HELD = 64  # blocks that keep memory of Python's from being given back
+HELD = 16  # blocks that keep memory of Python's, a megabyte each, from being given back
 _FINE, _OTHER, _FULL = range(3)  # how it ended; other: no bytes object, or a wrong place
 
 _AT_ONCE = 1 << 16  # strings, then Python looks for signals and other threads
