@@ -18,8 +18,8 @@ from weft._src.execution.native.written_loops import with_loops
 # second row only.
 RULE = ("halves", "near times", "far times", "left", "right", "shift")
 JOB = ("given", "out", "planes", "room", "height", "width", "first", "count", "samples", *RULE)
-# Where luminance and colours are planes of their own, with rows of `line` and `wide` bytes. In front
-# of a row of colours, and behind it, is a byte that nobody has filled yet.
+# Where luminance and colours are planes of their own, with rows of `line` and `wide` bytes. In
+# front of a row of colours, and behind it, is a byte that nobody has filled yet.
 PLANES = (
     "luminance", "out", "blue", "red", "room", "height", "width", "samples", "line", "wide", *RULE,
 )  # fmt: skip
@@ -295,7 +295,7 @@ def _words(job: tuple[str, ...]) -> str:
     return "\n".join([f"<{'ptr' if word in _POINTERS else 'i64'} {word}>" for word in job])
 
 
-# All rows of pixels. `line` and `out.line` are how far they are apart, `wide` that of rows of colours.
+# All rows of pixels: `line` and `out.line` are how far they are apart, `wide` that of colours.
 _EACH_ROW = """
 define internal void @each_row_<bytes>(ptr noalias %given, ptr noalias %out, ptr noalias %planes,
     ptr noalias %planes.red, ptr noalias %room, i64 %line, i64 %out.line, i64 %wide, i64 %height,

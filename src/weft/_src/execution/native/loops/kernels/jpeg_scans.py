@@ -13,10 +13,10 @@ BLOCK_WORDS = 7  # numbers that describe a block of a unit: where it lies, and i
 
 # The words of a job. `planes` is room for the samples of all components. For each table of codes:
 # `lookup` has the length of a code times 256 plus its symbol for all that begins with it, or 0;
-# `most` the largest code of each length, `offset` what leads from a code to its symbol in `symbols`.
-# A unit has `count` blocks, of which `blocks` tells: the first byte, how far it moves with a unit to
-# the right and down, the length of a row, the tables of codes, the component, which has its steps.
-# `status` is written: 0 if all went well.
+# `most` the largest code of each length, `offset` what leads from a code to its symbol in
+# `symbols`. A unit has `count` blocks, of which `blocks` tells: the first byte, how far it moves
+# with a unit to the right and down, the length of a row, the tables of codes, the component, which
+# has its own steps. `status` is written: 0 if all went well.
 JOB = (
     "data", "start", "size", "planes", "lookup", "most", "offset", "symbols", "steps", "blocks",
     "count", "across", "down", "status",
@@ -90,7 +90,7 @@ ret {i64, i64, i64, i64} %r.3
 }
 """
 
-# A code that is longer than `LOOKUP_BITS`: its length times 256 plus its symbol, 0 if there is none.
+# A code longer than `LOOKUP_BITS`: its length times 256 plus its symbol, 0 if there is none.
 _LONG_CODE = f"""
 define internal i64 @long_code(i64 %bits, ptr %most, ptr %offset, ptr %symbols) noinline {{
 entry:
