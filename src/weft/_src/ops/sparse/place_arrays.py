@@ -12,6 +12,7 @@ import numpy as np
 from weft._src.core.tensor import Array
 
 _LOW64 = 2**64 - 1
+_AT_ONCE = 1 << 14  # elements
 
 
 def places_of(indices: Array, shape: Array) -> Array | None:
@@ -24,6 +25,28 @@ def places_of(indices: Array, shape: Array) -> Array | None:
         out += column if stride == 1 else column * np.int64(stride)
         stride = stride * int(shape[axis]) & _LOW64  # as products of int64 are
         stride -= stride >> 63 << 64
+    return out
+
+
+def present(x: Array) -> Any:
+    """The indices and values of what is not zero in an array, in row-major order."""
+    if x.ndim == 0 or x.dtype.kind not in "fiucb":
+        return NotImplemented
+    flat = x.reshape(-1)
+    at = np.flatnonzero(flat if flat.dtype == bool else flat != 0)  # of floats it takes longer
+    return indices_at(at, x.shape), flat[at]
+
+
+def indices_at(places: Array, sizes: tuple[int, ...]) -> Array:
+    """The indices of places in row-major order, [places, rank]."""
+    out = np.empty((len(places), len(sizes)), np.int64)
+    for first in range(0, len(places), _AT_ONCE):  # what is between stays in the cache
+        some, rest = out[first : first + _AT_ONCE], places[first : first + _AT_ONCE]
+        for axis in range(len(sizes) - 1, 0, -1):
+            before = rest // sizes[axis]
+            np.subtract(rest, before * sizes[axis], out=some[:, axis])
+            rest = before
+        some[:, 0] = rest
     return out
 
 

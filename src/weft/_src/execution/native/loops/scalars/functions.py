@@ -118,14 +118,14 @@ def _gammaincc(b: Builder, t: DType, attrs: dict[str, Any], a: Scalar, x: Scalar
     """SciPy's takes ten times as long as gammainc where both are of a size.
 
     There float32 gets the difference to 1, in double; SciPy's is called with numbers for which it
-    is quick, and not looked at.
+    has nothing to compute, and not looked at.
     """
     wide = [b.convert("fpext", v, "double") for v in (a, x)]
     if a.type == "double":
         return _call_scipy(b, "gammaincc", wide)
     other = _call_scipy(b, "gammainc", wide)
     is_enough = b.compare("olt", other, b.like(other, 0.99))
-    quick = [b.select(is_enough, b.like(v, n), v) for v, n in zip(wide, (1.0, 50.0), strict=True)]
+    quick = [b.select(is_enough, b.like(v, n), v) for v, n in zip(wide, (0.0, 1.0), strict=True)]
     exact = _call_scipy(b, "gammaincc", quick)
     found = b.select(is_enough, b.sub(b.like(other, 1.0), other), exact)
     return b.convert("fptrunc", found, a.type)
