@@ -6,15 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import FLOATING, DType, float64
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.scalars.registry import COSTLY, rule
 from weft._src.execution.native.machine import outside
 from weft._src.execution.native.machine.builder import Builder, Scalar
 
+_NARROW = FLOATING - {float64}  # SciPy's functions of doubles cannot be called
 
-def _unary(name: str, function: elementary.Unary, doubtful: bool = False) -> None:
-    rule(name, cost=COSTLY, doubtful=doubtful)(lambda b, t, attrs, x: function(b, x))
+
+def _unary(
+    name: str,
+    function: elementary.Unary,
+    doubtful: bool = False,
+    allowed: frozenset[DType] = FLOATING,
+) -> None:
+    rule(name, allowed, cost=COSTLY, doubtful=doubtful)(lambda b, t, attrs, x: function(b, x))
 
 
 for _name in (
@@ -51,6 +58,20 @@ def _pow(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> S
 @rule("atan2", cost=COSTLY)
 def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) -> Scalar:
     return elementary.atan2(b, y, x)
+
+
+for _name in ("fresnel_sin", "fresnel_cos"):
+    _unary(_name, getattr(elementary, _name), allowed=_NARROW)
+
+
+@rule("zeta", _NARROW, cost=COSTLY, doubtful=True)
+def _zeta(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, q: Scalar) -> Scalar:
+    return elementary.zeta(b, x, q)
+
+
+@rule("polygamma", _NARROW, cost=COSTLY, doubtful=True)
+def _polygamma(b: Builder, t: DType, attrs: dict[str, Any], a: Scalar, x: Scalar) -> Scalar:
+    return elementary.polygamma(b, a, x)
 
 
 def _call_scipy(b: Builder, name: str, operands: Sequence[Scalar]) -> Scalar:
