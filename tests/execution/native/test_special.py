@@ -123,6 +123,21 @@ def test_zeta_and_polygamma_are_right_to_the_last_digit(seed: int) -> None:
     np.testing.assert_array_max_ulp(*_finite(polygamma, derivative), 1)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_betainc_is_right_to_the_last_digit(seed: int) -> None:
+    """Within the parameters for which there is arithmetic, and without."""
+    rng = np.random.default_rng(seed)
+    a, b = [
+        np.concatenate([np.exp(rng.uniform(-3.1, 4.7, 20_000)), np.exp(rng.uniform(-20, 20, 4000))])
+        for _ in range(2)
+    ]
+    x = np.concatenate([rng.uniform(-0.1, 1.1, 20_000), np.exp(rng.uniform(-60, 0, 4000))])
+    a, b, x = [v.astype(np.float32) for v in (a, b, x)]
+    (found,) = run_native(tf.math.betainc, a, b, x)
+    expected = scipy.special.betainc(*[v.astype(np.float64) for v in (a, b, x)])
+    np.testing.assert_array_max_ulp(*_finite(found, expected.astype(np.float32)), 1)
+
+
 def _finite(found: Any, expected: Any) -> tuple[Any, Any]:
     """Both where the second is a normal number; elsewhere they are told to be equal."""
     is_normal = np.isfinite(expected) & (np.abs(expected) > 1.2e-38)

@@ -6,6 +6,7 @@ one axis) is never stored. The numbers are those of the ops one by one.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,7 +17,7 @@ from weft._src.core.dtypes import INDEX, REAL
 from weft._src.core.machine_jobs import MachineJob
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array
-from weft._src.ops.image import resampling
+from weft._src.ops.image import kernels, resampling
 from weft._src.ops.registry import NO_NATIVE, NO_XLA, NOT_DIFFERENTIABLE, Op, args, define_op
 
 DIVIDED, MULTIPLIED = "divided", "multiplied"
@@ -58,16 +59,15 @@ def _kernel(
     run = None if job is None else job.after(terms * _NUMPY_TAKES)
     if run is None:
         return _by_steps(xp, x, rows, columns, scale)
-    first = int(columns.starts.min())
-    last = int(columns.starts.max()) + columns.weights.shape[1]
+    first, last, starts = _used(old_columns, len(columns.starts), tuple(form.items()))
     length = (last - first) * inner
     piece = max(1, _TERMS_AT_ONCE * parts // terms)
     is_one = parts <= piece
     room = xp.empty((1 if is_one else parts) * length + _PADDING, np.float32)
     out = xp.empty((*lead, len(rows.starts), len(columns.starts), inner), np.float32)
     words = (
-        np.ascontiguousarray(x), out, rows.starts, rows.weights, columns.starts - first,
-        columns.weights, room, np.array(by, np.float32), len(rows.starts), len(columns.starts),
+        np.ascontiguousarray(x), out, rows.starts, rows.weights, starts, columns.weights,
+        room, np.array(by, np.float32), len(rows.starts), len(columns.starts),
         old_rows * old_columns * inner, old_columns * inner, first * inner, length, inner,
         rows.weights.shape[1], columns.weights.shape[1], 0 if is_one else length,
     )  # fmt: skip
@@ -75,15 +75,24 @@ def _kernel(
     return out
 
 
+@functools.lru_cache(maxsize=256)
+def _used(size: int, wanted: int, form: tuple[tuple[str, Any], ...]) -> tuple[int, int, Array]:
+    """The columns from the first to the last that are used, and where weights begin among them."""
+    starts, weights, _, _ = kernels.resizing(size=size, wanted=wanted, **dict(form))
+    first = int(starts.min())
+    return first, int(starts.max()) + weights.shape[1], starts - np.int32(first)
+
+
 def _by_steps(
-    xp: ArrayNamespace, x: Array, rows: Any, columns: Any, scale: tuple[str, float] | None
-) -> Array:
+    xp: ArrayNamespace, x: Array, rows: kernels.Band, columns: kernels.Band,
+    scale: tuple[str, float] | None,
+) -> Array:  # fmt: skip
     if scale is not None:
         how, by = scale
         x = x.astype(np.float32)
         x = (xp.divide if how == DIVIDED else xp.multiply)(x, np.float32(by), out=x)
-    lines = resampling.banded_sum(xp, x, *rows, -3)
-    return resampling.banded_sum(xp, lines, *columns, -2)
+    lines = resampling.banded_sum(xp, x, rows.starts, rows.weights, -3)
+    return resampling.banded_sum(xp, lines, columns.starts, columns.weights, -2)
 
 
 # The attributes but `scale` are those of `ResizeAxis`; `scale` is what is done first to each number

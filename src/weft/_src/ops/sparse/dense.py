@@ -250,6 +250,7 @@ def _check_inner(sp: SparseTensor, dense: Tensor, axis: int) -> None:
     require(comparison.equal, [sp.dense_shape[axis], have], text, names)
 
 
+@with_kernel(place_arrays.product)
 @as_program
 def _product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
     rows, columns = joining.unstack(indices, 2, 1)

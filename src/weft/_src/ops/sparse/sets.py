@@ -187,11 +187,11 @@ def _of_tensors(operation: str) -> Callable[..., Any]:
         if not 0 < count < _SMALL or not a.size or not b.size:
             return NotImplemented
         values = _value_numbers(np.concatenate([a.reshape(-1), b.reshape(-1)]))
-        pairs = np.split(values.numbers, [a.size])
-        for numbers in pairs:
+        of_a, of_b = np.split(values.numbers, [a.size])
+        for numbers in (of_a, of_b):
             by_row = numbers.reshape(count, -1)
             by_row += np.arange(0, count * values.span, values.span)[:, None]
-        found = _combined_numbers(operation, *pairs, count * values.span)
+        found = _combined_numbers(operation, of_a, of_b, count * values.span)
         return _as_rows(found, lambda n: indices_at(n, leading), values, leading, a.dtype)
 
     return kernel

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from weft._src.execution.native.loops.elementary import (
     arcs,
+    beta,
     exponentials,
     float32,
     float64,
@@ -77,6 +78,7 @@ SPECIAL: dict[str, Unary] = {
 }  # fmt: skip
 fresnel_sin = offered("fresnel_sin", special.fresnel_sin)
 fresnel_cos = offered("fresnel_cos", special.fresnel_cos)
+betainc = offered("betainc", beta.betainc, operands=3, doubts=True)
 zeta = offered("zeta", zetas.zeta, operands=2, doubts=True)
 polygamma = offered("polygamma", zetas.polygamma, operands=2, doubts=True)
 _power = offered("power", float32.power, operands=2)

@@ -94,24 +94,10 @@ def _nan_of_nan(b: Builder, found: Scalar, a: Scalar, x: Scalar) -> Scalar:
     return b.select(b.compare("uno", a, x), b.like(a, math.nan), found)
 
 
-def _betainc_at_edges(b: Builder, found: Scalar, p: Scalar, q: Scalar, x: Scalar) -> Scalar:
-    """The limits where a parameter is 0 or infinite: all weight is at one end."""
-    zero, one, infinite = [b.like(x, n) for n in (0.0, 1.0, math.inf)]
-    at_zero = b.binary("or", b.compare("oeq", p, zero), b.compare("oeq", q, infinite))
-    at_one = b.binary("or", b.compare("oeq", q, zero), b.compare("oeq", p, infinite))
-    is_limit = b.binary("xor", at_zero, at_one)
-    for low, high in ((zero, p), (zero, q), (zero, x), (x, one)):
-        is_limit = b.binary("and", is_limit, b.compare("ole", low, high))
-    from_zero = b.select(b.compare("ogt", x, zero), one, zero)
-    from_one = b.select(b.compare("oge", x, one), one, zero)
-    return b.select(is_limit, b.select(at_zero, from_zero, from_one), found)
-
-
 _EDGES: dict[str, Callable[..., Scalar]] = {
     "expint": _infinite_at_infinity,
     "gammainc": _nan_of_nan,
     "gammaincc": _nan_of_nan,
-    "betainc": _betainc_at_edges,
 }
 
 
@@ -130,8 +116,17 @@ def _special(name: str) -> None:
 
 
 for _name in outside.SPECIAL:
-    if _name != "gammaincc":
+    if _name not in ("gammaincc", "betainc"):
         _special(_name)
+
+
+@rule("betainc", cost=COSTLY, doubtful=True)
+def _betainc(
+    b: Builder, t: DType, attrs: dict[str, Any], p: Scalar, q: Scalar, x: Scalar
+) -> Scalar:
+    if p.type == "double":
+        return elementary.beta.of_doubles(b, p, q, x)
+    return elementary.betainc(b, p, q, x)
 
 
 @rule("gammaincc", cost=COSTLY)
