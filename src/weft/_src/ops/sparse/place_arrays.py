@@ -42,7 +42,7 @@ def present(x: Array) -> Any:
 
 def indices_at(places: Array, sizes: tuple[int, ...]) -> Array:
     """The indices of places in row-major order, [places, rank]."""
-    out = np.empty((len(places), len(sizes)), np.int64)
+    out = np.empty((len(sizes), len(places)), np.int64).T  # columns are what is worked with
     for first in range(0, len(places), _AT_ONCE):  # what is between stays in the cache
         some, rest = out[first : first + _AT_ONCE], places[first : first + _AT_ONCE]
         for axis in range(len(sizes) - 1, 0, -1):
