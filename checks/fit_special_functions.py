@@ -77,6 +77,36 @@ def inverse_far(root: Any) -> Any:
     return mp.findroot(lambda y: mp.log(mp.erfc(y)) - tail, root * 0.9 + 0.01) / x
 
 
+def fresnel(part: int) -> Function:
+    """The Fresnel integrals of sine and cosine by the fourth power of x, without their own."""
+
+    def function(fourth: Any) -> Any:
+        x = mp.sqrt(mp.sqrt(fourth))
+        return mp.fresnels(x) / x**3 if part == 0 else mp.fresnelc(x) / x
+
+    return unless_zero(function, mp.pi / 6 if part == 0 else mp.mpf(1))
+
+
+def fresnel_far(part: int) -> Function:
+    """What they swing by around 1/2, by the square of u = 1 / (pi x ** 2), times pi x (and / u)."""
+
+    def function(square: Any) -> Any:
+        u = mp.sqrt(square)
+        x = 1 / mp.sqrt(mp.pi * u)
+        angle = mp.pi / 2 * x * x
+        s, c = mp.mpf(1) / 2 - mp.fresnels(x), mp.mpf(1) / 2 - mp.fresnelc(x)
+        if part == 0:
+            return (s * mp.cos(angle) - c * mp.sin(angle)) * mp.pi * x
+        return (c * mp.cos(angle) + s * mp.sin(angle)) * mp.pi * x / u
+
+    return unless_zero(function, mp.mpf(1))
+
+
+def dawson(x: Any) -> Any:
+    """Dawson's integral."""
+    return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
+
+
 def fits() -> dict[str, tuple[Function, float, float, int]]:
     """What is fitted, where, and by polynomials of which degree."""
     i_limit, k_limit = 1 / mp.sqrt(2 * mp.pi), mp.sqrt(mp.pi / 2)
@@ -114,6 +144,23 @@ def fits() -> dict[str, tuple[Function, float, float, int]]:
         "EI_NEAR": (near_0, 0, 6, 18),
         "EI_MIDDLE": (ei, 1 / 24, 1 / 6, 13),
         "EI_FAR": (unless_zero(ei, mp.mpf(1)), 0, 1 / 24, 7),
+        "FRESNEL_S": (fresnel(0), 0, 1.6**4, 7),
+        "FRESNEL_C": (fresnel(1), 0, 1.6**4, 7),
+        "FRESNEL_F": (fresnel_far(0), 0, (mp.pi * 1.6**2) ** -2, 11),
+        "FRESNEL_G": (fresnel_far(1), 0, (mp.pi * 1.6**2) ** -2, 11),
+        "DAWSN_NEAR": (
+            unless_zero(lambda s: dawson(mp.sqrt(s)) / mp.sqrt(s), mp.mpf(1)),
+            0,
+            4,
+            12,
+        ),
+        "DAWSN_MIDDLE": (lambda u: 2 * dawson(1 / mp.sqrt(u)) / mp.sqrt(u), 1 / 25, 1 / 4, 15),
+        "DAWSN_FAR": (
+            unless_zero(lambda u: 2 * dawson(1 / mp.sqrt(u)) / mp.sqrt(u), mp.mpf(1)),
+            0,
+            1 / 25,
+            7,
+        ),
         "E1_NEAR": (below_0, 0, 2, 9),
         "E1_FAR": (
             unless_zero(lambda w: mp.e1(1 / w) / w * mp.exp(1 / w), mp.mpf(1)),

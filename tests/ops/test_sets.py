@@ -99,3 +99,21 @@ def test_many_rows_of_rank_3() -> None:
         for i, j in np.ndindex(4, 5):
             expected = sorted(combine(set(a[0, i, j].tolist()), set(b[0, i, j].tolist())))
             assert [x for x in found[i, j].tolist() if x != 99] == expected
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (40, 7), (2, 3, 4), (0, 3), (3, 0)])
+def test_tensors_give_what_sparse_tensors_give(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    info = np.iinfo(dtype)
+    for low, high in ((0, 5), (0, 100), (int(info.min), int(info.max))):
+        a = rng.integers(low, high, shape, dtype=dtype)
+        b = rng.integers(low, high, (*shape[:-1], 6), dtype=dtype)
+        places = [tf.where(tf.ones(x.shape, tf.bool)) for x in (a, b)]
+        sparse = [tf.SparseTensor(at, x.reshape(-1), x.shape) for at, x in zip(places, (a, b))]
+        for function in (tf.sets.intersection, tf.sets.union, tf.sets.difference):
+            found, expected = function(a, b), function(*sparse)
+            for name in ("indices", "values", "dense_shape"):
+                one, other = getattr(found, name), getattr(expected, name)
+                assert one.dtype == other.dtype
+                np.testing.assert_array_equal(one, other)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft as tf
-from weft._src.ops.sparse import arithmetic, place_arrays, places
+from weft._src.ops.sparse import arithmetic, dense as sparse_dense, place_arrays, places
 
 RNG = np.random.default_rng(11)
 SHAPES = {"vector": (50,), "matrix": (6, 9), "three axes": (3, 4, 5), "empty": (0, 3)}
@@ -111,3 +111,44 @@ def test_places_of_any_shape(shape: tuple[int, ...]) -> None:
     wanted = places.from_indices(tf.constant(indices), tf.constant(sizes))
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(place_arrays.places_of(indices, sizes), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "complex64"])
+@pytest.mark.parametrize("count", [0, 1, 7, 40])
+def test_products_of_small_matrices(dtype: str, count: int) -> None:
+    indices, values = elements((6, 9), count, dtype)
+    values = np.where(np.isfinite(values), values, values.dtype.type(3))
+    dense = (RNG.normal(size=(9, 4)) * 10).astype(dtype)
+    given = [tf.constant(v) for v in (indices, values, np.array([6, 9]), dense)]
+    out = place_arrays.product(*[v.numpy() for v in given])
+    expected = tf.function(sparse_dense._product)(*given)
+    if count == 0 or dtype == "complex64":
+        assert out is NotImplemented
+    else:
+        np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-3)
+        assert out.dtype == expected.dtype
+    np.testing.assert_allclose(sparse_dense._product(*given), expected, rtol=1e-5, atol=1e-3)
+
+
+def test_products_with_unusual_indices_are_left_to_the_ops() -> None:
+    values, dense, shape = np.ones(2, np.float32), np.ones((3, 2), np.float32), np.array([4, 3])
+    for rows in (
+        [[0, 3], [1, 0]],
+        [[0, -1], [1, 0]],
+        [[2, 0], [1, 0]],
+        [[0, 0], [4, 0]],
+        [[-1, 0], [0, 0]],
+    ):
+        assert place_arrays.product(np.array(rows), values, shape, dense) is NotImplemented
+
+
+@pytest.mark.parametrize("shape", [(50,), (6, 9), (3, 4, 5), (0, 3), (3, 0), (200, 300)])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "complex64"])
+def test_what_is_not_zero(shape: tuple[int, ...], dtype: str) -> None:
+    x = (RNG.normal(size=shape) * 2).astype(dtype)
+    x[RNG.random(shape) < 0.3] = 0
+    if dtype == "float32" and x.size > 3:
+        x.reshape(-1)[:3] = [-0.0, np.nan, np.inf]
+    found = place_arrays.present(x)
+    same_bits(found[0], np.argwhere(x != 0))
+    same_bits(found[1], x[x != 0])

@@ -92,12 +92,57 @@ def test_the_slower_tier_is_dropped(at_once: None) -> None:
         function(X)
     plan = plan_of(function, X)
     plan.wait()
-    plan._takes_turns, plan._turns = True, [1.0, 0.0] * tiers._TRIALS  # NumPy cannot be beaten
+    plan._takes_turns = True
+    plan._turns = ([1.0] * tiers._TRIALS, [0.0] * tiers._TRIALS)  # NumPy cannot be beaten
     for _ in range(2):
         function(X)
     assert plan.tier == "numpy"
     assert "slower than NumPy by" in tf.explain(function).traces[0]["native"]
     np.testing.assert_allclose(function(X), heavy(X), rtol=1e-6)
+
+
+def test_threads_that_try_it_at_once(at_once: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each tier is told its own times, and not those of waiting for other threads."""
+    function = tf.function(heavy)
+    for _ in range(3):
+        function(X)
+    plan = plan_of(function, X)
+    plan.wait()
+    by_numpy, meeting = plan.numpy, threading.Barrier(2)
+    calls: list[str] = []
+
+    def slow(*values: Any) -> Any:
+        calls.append("numpy")
+        end = time.thread_time() + 0.01
+        while time.thread_time() < end:
+            pass
+        return by_numpy(*values)
+
+    def waits(*values: Any) -> Any:
+        calls.append("native")
+        time.sleep(0.02)  # not by itself
+        return by_numpy(*values)
+
+    monkeypatch.setitem(plan.__dict__, "numpy", slow)
+    monkeypatch.setattr(type(plan), "_native", property(lambda self: waits))
+    monkeypatch.setattr(plan, "_trials", [])
+    monkeypatch.setattr(plan, "run", plan._on_trial)
+
+    def work() -> None:
+        meeting.wait()
+        for _ in range(2 * tiers._TRIALS):
+            plan._on_trial(X)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert plan.speed is not None
+    numpy, native = plan.speed
+    assert numpy > 0.005 > native
+    assert plan.tier == "native"
+    assert set(calls) == {"numpy", "native"}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +163,7 @@ def test_the_trial_compares_with_earlier_calls(
         plan._trials = [native] * tiers._FIRST_TRIALS
         plan._decide_at_once(native)
         assert plan._takes_turns
-        plan._turns = [native, numpy] * tiers._TRIALS
+        plan._turns = ([native] * tiers._TRIALS, [numpy] * tiers._TRIALS)
         plan._decide(native, numpy)
     assert plan.tier == tier
     assert plan.speed == (numpy, native)

@@ -30,6 +30,7 @@ from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
 from weft._src.graph.passes.attention import LEAST_SCORES_NUMPY, fuse_attention
 from weft._src.graph.passes.forget import forget_gradients
+from weft._src.graph.passes.resizing import fuse_resizing
 
 _MOST_SHAPES = 4  # native versions of one graph
 # Calls of machine code that are timed, fewer if they are long; where these do not tell, calls on
@@ -74,9 +75,11 @@ class TieredPlan:
         self._compilation: Compilation | None = None  # what is known of that
         self._calls = 0
         self._best = float("inf")
-        self._trials: list[float] = []  # of machine code, and then of both tiers in turns
-        self._turns: list[float] = []
+        self._trials: list[float] = []  # of machine code; then both tiers take turns
+        self._turns: tuple[list[float], list[float]] = ([], [])  # of machine code, of NumPy
         self._takes_turns = False
+        self._callers = 0  # threads that are trying it now
+        self._is_crowded = False  # whether there was ever more than one
         self.speed: tuple[float, float] | None = None  # seconds of a call on NumPy, and natively
         self.native_calls = 0
         self._began_as = "auto"  # what was wanted at the first call
@@ -102,7 +105,7 @@ class TieredPlan:
         """The NumPy tier, which a function that is compiled at once may never need."""
         if self._kernel is not None:
             return self._kernel
-        return NumpyPlan(fuse_attention(self._optimized, LEAST_SCORES_NUMPY))
+        return NumpyPlan(fuse_attention(fuse_resizing(self._optimized), LEAST_SCORES_NUMPY))
 
     @cached_property
     def _optimized(self) -> Graph:
@@ -290,7 +293,7 @@ class TieredPlan:
         detail = "kept from disk" if made.is_from_disk else f"{made.segments} segments"
         timeline.note("compile", self.graph.name, started, where, detail)
         self.compiled.insert(0, made)
-        self._trials, self._turns, self._takes_turns = [], [], False
+        self._trials, self._turns, self._takes_turns = [], ([], []), self._is_crowded
         sure = self._jit or flags.deterministic or flags.execution_wanted() == "native"
         self.run = self._native if sure else self._on_trial
         self.tier = "native"
@@ -320,15 +323,28 @@ class TieredPlan:
 
         What NumPy takes is known from the calls before. If that is too close, the tiers take turns.
         """
-        trials, turns = self._trials, self._turns
-        is_native = len(turns) % 2 == 0
-        started = time.perf_counter()
+        with _considering:
+            self._callers += 1
+            if self._callers > 1 and not self._is_crowded:
+                # Threads wait for each other, so only their own time tells, and of both tiers.
+                self._is_crowded = self._takes_turns = True
+                self._turns = ([], [])
+        try:
+            return self._tried(values, time.thread_time if self._is_crowded else time.perf_counter)
+        finally:
+            with _considering:
+                self._callers -= 1
+
+    def _tried(self, values: Sequence[Any], clock: Callable[[], float]) -> Any:
+        trials, (native, numpy) = self._trials, self._turns
+        is_native = len(native) <= len(numpy)  # other threads may be at it as well
+        started = clock()
         out = self._native(*values) if is_native else self.numpy(*values)
-        took = time.perf_counter() - started
+        took = clock() - started
         if self._takes_turns:
-            turns.append(took)
-            if _is_decided(turns):
-                self._decide(min(turns[::2]), min(turns[1::2]))
+            (native if is_native else numpy).append(took)
+            if _is_decided(native, numpy):
+                self._decide(min(native), min(numpy))
         else:
             trials.append(took)
             is_long = len(trials) > 1 and took > _LONG_CALL  # the first one may be an exception
@@ -529,11 +545,12 @@ def _slower(native: float, numpy: float) -> str:
     return f"{than}: {numpy * 1e6:.1f} us with NumPy against {native * 1e6:.1f} us"
 
 
-def _is_decided(trials: list[float]) -> bool:
-    """Whether enough calls were timed, the same number on both tiers."""
-    if len(trials) % 2 or len(trials) < 2 * _TRIALS:
+def _is_decided(native: list[float], numpy: list[float]) -> bool:
+    """Whether enough calls were timed on both tiers."""
+    number = min(len(native), len(numpy))
+    if number < _TRIALS:
         return False
-    return len(trials) >= 2 * _MOST_TRIALS or sum(trials) > _TRIAL_SECONDS
+    return number >= _MOST_TRIALS or sum(native) + sum(numpy) > _TRIAL_SECONDS
 
 
 class _Kind:

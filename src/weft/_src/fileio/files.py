@@ -21,6 +21,8 @@ from weft._src.ops.strings.elements import as_array, string_tensor
 from weft._src.state.variable import Variable
 
 Array = np.ndarray[Any, Any]
+_READING = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_PART = 1 << 24  # bytes of a file that does not say how long it is
 
 
 def _one(op: str, name: str, x: TensorSpec) -> None:
@@ -40,9 +42,24 @@ def _read_infer(filename: TensorSpec) -> TensorSpec:
 
 def _read_kernel(xp: ArrayNamespace, filename: Any) -> Array:
     path = _text(filename)
-    # Read at once: a buffer would take as long as a small file itself.
-    with file_errors("read_file", path), open(path, "rb", buffering=0) as file:
-        return np.array(file.readall(), object)
+    with file_errors("read_file", path):
+        return np.array(_contents(path), object)
+
+
+def _contents(path: str) -> bytes:
+    """All bytes of a file, in as few calls as can be: objects take as long as a small file."""
+    file = os.open(path, _READING)
+    try:
+        size = os.fstat(file).st_size
+        data = os.read(file, size + 1)
+        if len(data) == size > 0:  # one more was asked for
+            return data
+        parts = [data]
+        while parts[-1]:
+            parts.append(os.read(file, _PART))
+        return b"".join(parts)
+    finally:
+        os.close(file)
 
 
 read_file_op = define_op(

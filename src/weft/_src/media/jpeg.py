@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._src.media import jpeg_colours
+from weft._src.media import jpeg_colours, jpeg_scans, machine_code
 from weft._src.media.damage import check_enough, check_room, invalid
 from weft._src.media.jpeg_header import CMYK, END, GREY, YCBCR, YCCK, Header, read_header
 from weft._src.media.pillow import image_module, stored_pixels
@@ -34,6 +34,13 @@ class Choices:
     is_fast: bool = True  # the transform
     completes: bool = False  # a file that is cut short
     accepted: float = 1.0  # the part of the rows that must be there
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it is what nearly everybody asks for."""
+        return self.blends and self.is_fast and not self.completes and (
+            self.ratio == self.accepted == 1
+        )  # fmt: skip
 
 
 def decode(op: str, data: bytes, choices: Choices, window: Window | None = None) -> Array:
@@ -62,6 +69,10 @@ def decode(op: str, data: bytes, choices: Choices, window: Window | None = None)
     # need all of their blocks at once.
     coefficients = 128 * header.blocks if header.is_progressive else 0
     check_room(op, (height, width, channels), coefficients + 10 * height * width)
+    if window is None and channels == 3 and choices.is_usual:
+        decoded = _by_machine_code(op, data, header)
+        if decoded is not None:
+            return decoded
     reader = _Reader(op, data, header, choices, (width, height), window)
     pixels, rows = reader.read(channels)
     if rows < height:
@@ -72,6 +83,20 @@ def decode(op: str, data: bytes, choices: Choices, window: Window | None = None)
         pixels = pixels[top : top + rows, left : left + columns]
     is_own = pixels.flags.c_contiguous and pixels.flags.writeable  # not a part, nor Pillow's
     return pixels if is_own else pixels.copy()
+
+
+def _by_machine_code(op: str, data: bytes, header: Header) -> Array | None:
+    """The pixels of a usual file, which are those that libjpeg gives; None leaves them to it."""
+    image_module(op, "JPEG")  # or nothing is decoded at all
+    code = machine_code.loops.after(0.0)
+    layout = None if code is None else jpeg_scans.layout_of(data, header)
+    if code is None or layout is None:
+        return None
+    rule = jpeg_colours.rule_of(jpeg_colours.spreads(header, 1))
+    if rule is None:
+        return None
+    out = np.empty((header.height, header.width, 3), np.uint8)
+    return out if code.decode_scan(data, header.start, layout, out, rule) else None
 
 
 def shape_of(op: str, data: bytes) -> tuple[int, int, int]:

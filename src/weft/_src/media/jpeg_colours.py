@@ -82,6 +82,13 @@ def _spreads(
     return tuple(out)
 
 
+def rule_of(kinds: Sequence[Spread]) -> tuple[int, ...] | None:
+    """How machine code blends the colours of these components; None if it cannot."""
+    luminance, blue, red = kinds
+    is_known = blue == red and blue.blends and not luminance.blends
+    return _RULES.get(blue[:2]) if is_known else None
+
+
 def blended(given: Array, kinds: Sequence[Spread], window: tuple[int, int]) -> Array:
     """Luminance and colours as RGB, [height, width, 3]; outside of the window anything.
 
@@ -91,10 +98,9 @@ def blended(given: Array, kinds: Sequence[Spread], window: tuple[int, int]) -> A
       kinds: of the three components.
       window: the first column, that of a sample, and the number of columns that are wanted.
     """
-    luminance, blue, red = kinds
     out = np.empty((*given.shape[:2], 3), np.uint8)
-    rule = _RULES.get(blue[:2])
-    if rule is not None and blue == red and blue.blends and not luminance.blends:
+    rule = rule_of(kinds)
+    if rule is not None:
         code = loops.after(out.size * _NUMPY_TAKES)
         if code is not None:
             code.convert_rows(np.ascontiguousarray(given), out, window, rule)

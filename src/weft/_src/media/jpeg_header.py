@@ -5,10 +5,13 @@ Segments are read as libjpeg reads them, so that both always agree on the size o
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weft._src.errors import InvalidArgumentError
 from weft._src.media.damage import invalid
 
 MAGIC = b"\xff\xd8\xff"
@@ -76,8 +79,23 @@ class _Found:
 
 def read_header(op: str, data: bytes) -> Header:
     """The header of a JPEG file; InvalidArgumentError if there is none."""
+    scan = data.find(b"\xff\xda")
+    if scan >= 0:
+        # All up to the first scan, if that is one: then nothing behind it matters.
+        with contextlib.suppress(InvalidArgumentError):
+            return _header_of(data[: scan + 2 + int.from_bytes(data[scan + 2 : scan + 4])])
+    return _read_header(op, data)
+
+
+@functools.lru_cache(64)
+def _header_of(front: bytes) -> Header:
+    """Files of one size from one source have the same one."""
+    return _read_header("decode_jpeg", front)
+
+
+def _read_header(op: str, data: bytes) -> Header:
     found = _Found()
-    for marker, start, content in _segments(op, data):
+    for marker, start, content in segments(op, data):
         if marker in _FRAMES:
             if found.frame is not None:
                 raise invalid(op, "the JPEG file is damaged: it has two frames.")
@@ -91,7 +109,7 @@ def read_header(op: str, data: bytes) -> Header:
     raise AssertionError("segments end with a scan or an error")
 
 
-def _segments(op: str, data: bytes) -> Iterator[tuple[int, int, bytes]]:
+def segments(op: str, data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """Markers, where their content ends, and the content, up to the first scan."""
     at, size = 2, len(data)
     while True:

@@ -33,13 +33,19 @@ class Slot:
         return self.value
 
 
-class Shared:
-    """What threads and their consumer share: one condition, and whether to stop."""
+_ANY = Slot()  # stands for all of them
 
-    __slots__ = ("changed", "stopped", "threads")
+
+class Shared:
+    """What threads and their consumer share: one lock, what they wait for, and whether to stop."""
+
+    __slots__ = ("awaited", "changed", "handed_in", "stopped", "threads")
 
     def __init__(self) -> None:
-        self.changed = threading.Condition(threading.Lock())
+        lock = threading.Lock()
+        self.changed = threading.Condition(lock)
+        self.handed_in = threading.Condition(lock)  # threads of a pool wait for work here
+        self.awaited: Slot | None = None  # by the consumer of a pool: others do not wake him
         self.stopped = False
         self.threads: list[threading.Thread] = []
 
@@ -54,6 +60,7 @@ class Shared:
         with self.changed:
             self.stopped = True
             self.changed.notify_all()
+            self.handed_in.notify_all()
 
 
 def stop_with(owner: Any, shared: Shared) -> None:
@@ -76,15 +83,14 @@ class Pool:
         shared = self._shared
         with shared.changed:
             self._tasks.append((slot, function, argument))
-            shared.changed.notify()
+            shared.handed_in.notify()
         if len(shared.threads) < self._size:
             shared.start(_work, shared, self._tasks)
         return slot
 
     def wait(self, slots: deque[Slot], in_order: bool) -> Slot:
         """The first slot, or the first that is done; it is taken out."""
-        changed = self._shared.changed
-        with changed:
+        with self._shared.changed:
             while True:
                 for i, slot in enumerate(slots):
                     if slot.done:
@@ -92,7 +98,19 @@ class Pool:
                         return slot
                     if in_order:
                         break
-                changed.wait(_IDLE_SECONDS)
+                self._sleep(slots[0] if in_order else _ANY)
+
+    def wait_for(self, slot: Slot) -> None:
+        """Until that one is done, whatever becomes of the others meanwhile."""
+        with self._shared.changed:
+            while not slot.done:
+                self._sleep(slot)
+
+    def _sleep(self, awaited: Slot) -> None:
+        shared = self._shared
+        shared.awaited = awaited
+        shared.changed.wait(_IDLE_SECONDS)
+        shared.awaited = None
 
     def close(self) -> None:
         """Ends the threads."""
@@ -100,10 +118,16 @@ class Pool:
 
 
 def _work(shared: Shared, tasks: deque[Any]) -> None:
+    slot: Slot | None = None
     while True:
         with shared.changed:
+            if slot is not None:
+                slot.done = True
+                if shared.awaited is slot or shared.awaited is _ANY:
+                    shared.changed.notify_all()
+            slot = None
             while not tasks and not shared.stopped:
-                shared.changed.wait(_IDLE_SECONDS)
+                shared.handed_in.wait(_IDLE_SECONDS)
             if shared.stopped:
                 return
             slot, function, argument = tasks.popleft()
@@ -112,10 +136,6 @@ def _work(shared: Shared, tasks: deque[Any]) -> None:
         except BaseException as error:  # noqa: BLE001 - belongs to the consumer
             slot.error = error
         del function, argument
-        with shared.changed:
-            slot.done = True
-            shared.changed.notify_all()
-        del slot
 
 
 class Stopwatch:

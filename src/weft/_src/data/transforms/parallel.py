@@ -67,11 +67,20 @@ class ParallelMapCursor(Cursor):
         self._submit()
         return slot.get()
 
-    def _submit(self) -> None:
+    def rows(self, n: int) -> Values:
+        """Several elements at once: they are handed in together, and waited for together."""
+        if self._threads_pay() and self._in_order:
+            self._submit(n)
+            if len(self._slots) >= n:
+                assert self._pool is not None
+                self._pool.wait_for(self._slots[n - 1])
+        return super().rows(n)
+
+    def _submit(self, more: int = 0) -> None:
         """Keeps as many calls under way as there are threads, and as many waiting."""
         if self._pool is None:
             self._pool = Pool(self._threads)
-        wanted = 2 * self._threads if self._threads_pay() else 0
+        wanted = 2 * self._threads + more if self._threads_pay() else 0
         while len(self._slots) < wanted and not self._ended and self._error is None:
             try:
                 values = self._take()

@@ -22,6 +22,7 @@ from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
 from weft._src.graph.passes.attention import fuse_attention
+from weft._src.graph.passes.resizing import fuse_resizing
 from weft._src.ops.registry import Op
 
 Told = Callable[[int, int], None]
@@ -182,7 +183,7 @@ def prepared(
     graph: Graph, specs: Sequence[TensorSpec], variables: Sequence[TensorSpec | None]
 ) -> Graph:
     """The graph for the types of a call, as it is compiled."""
-    return fuse_attention(specialize(graph, specs, variables))
+    return fuse_resizing(fuse_attention(specialize(graph, specs, variables)))
 
 
 def compile_graph(

@@ -15,7 +15,7 @@ from weft._src.ops.arrays import selection
 from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import arithmetic, guarded, trigonometry, unary
 from weft._src.ops.elementwise.unary import computed, special
-from weft._src.ops.registry import NO_NATIVE, Op
+from weft._src.ops.registry import Op
 
 _HALF_PI = math.pi / 2
 
@@ -93,16 +93,18 @@ fresnel_sin_op: Op = computed(
     "FresnelSin",
     FLOATING,
     _fresnel(0),
-    native=NO_NATIVE,
+    native=Pointwise("fresnel_sin"),
     xla=KERNEL,
+    cheap=False,
     vjp=lambda ctx, g: (g * trigonometry.sin_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 fresnel_cos_op: Op = computed(
     "FresnelCos",
     FLOATING,
     _fresnel(1),
-    native=NO_NATIVE,
+    native=Pointwise("fresnel_cos"),
     xla=KERNEL,
+    cheap=False,
     vjp=lambda ctx, g: (g * trigonometry.cos_op(_HALF_PI * unary.square_op(ctx.inputs[0])),),
 )
 

@@ -17,7 +17,7 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import unary
 from weft._src.ops.elementwise.operands import operands, sum_to
 from weft._src.ops.elementwise.unary import computed, special
-from weft._src.ops.registry import NO_NATIVE, Op, args, define_op
+from weft._src.ops.registry import Op, args, define_op
 
 # --- gamma and zeta ----------------------------------------------------------------------------
 
@@ -36,9 +36,9 @@ zeta_op: Op = define_op(
     args("x q", FLOATING),
     infer=rules.broadcast("Zeta"),
     kernel=_zeta_kernel,
-    native=NO_NATIVE,
+    native=Pointwise("zeta"),
     xla=KERNEL,
-    elementwise=True,
+    cheap=False,
     vjp=_zeta_vjp,
     trusts_kernel=True,
     fresh=True,
@@ -66,10 +66,14 @@ def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
 
 
 def _polygamma_kernel(xp: ArrayNamespace, a: Array, x: Array) -> Any:
-    wide_a, wide_x = xp.widen(a), xp.widen(x)
+    is_here = isinstance(a, np.ndarray | np.generic)  # XLA does not know yet what it gets
+    # One factor soon is too large for float32 and the other too small; their product is neither.
+    wide_a, wide_x = [v.astype(np.float64) if is_here else xp.widen(v) for v in (a, x)]
     sign = xp.where(wide_a % 2 == 0, wide_a.dtype.type(-1), wide_a.dtype.type(1))
-    higher = sign * xp.special.gamma(wide_a + 1) * xp.special.zeta(wide_a + 1, wide_x)
-    out = xp.where(wide_a == 0, xp.special.digamma(wide_x), higher)
+    out = sign * xp.special.gamma(wide_a + 1) * xp.special.zeta(wide_a + 1, wide_x)
+    is_first = wide_a == 0
+    if not is_here or is_first.any():
+        out = xp.where(is_first, xp.special.digamma(wide_x), out)
     # Derivatives exist for whole orders only.
     whole = (wide_a >= 0) & (wide_a == xp.floor(wide_a))
     return xp.where(whole, out, wide_a.dtype.type(xp.nan)).astype(a.dtype)
@@ -85,9 +89,9 @@ polygamma_op: Op = define_op(
     args("a x", FLOATING),
     infer=rules.broadcast("Polygamma"),
     kernel=_polygamma_kernel,
-    native=NO_NATIVE,
+    native=Pointwise("polygamma"),
     xla=KERNEL,
-    elementwise=True,
+    cheap=False,
     vjp=_polygamma_vjp,
     trusts_kernel=True,
     fresh=True,

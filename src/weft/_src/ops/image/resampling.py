@@ -100,10 +100,14 @@ def _checked(x: Array, wanted: Any, axis: int) -> tuple[int, int]:
     return sizes
 
 
-def _resize_kernel(xp: ArrayNamespace, x: Array, wanted: Any, *, axis: int, **form: Any) -> Array:
+def axis_band(x: Array, wanted: Any, axis: int, form: dict[str, Any]) -> kernels.Band:
+    """The band that makes `wanted` elements of an axis of x."""
     size, new = _checked(x, wanted, axis)
-    starts, weights, _, _ = kernels.resizing(size=size, wanted=new, **form)
-    return banded_sum(xp, x, starts, weights, axis)
+    return kernels.Band(*kernels.resizing(size=size, wanted=new, **form)[:2])
+
+
+def _resize_kernel(xp: ArrayNamespace, x: Array, wanted: Any, *, axis: int, **form: Any) -> Array:
+    return banded_sum(xp, x, *axis_band(x, wanted, axis, form), axis)
 
 
 def _back_kernel(xp: ArrayNamespace, x: Array, wanted: Any, *, axis: int, **form: Any) -> Array:

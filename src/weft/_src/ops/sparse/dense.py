@@ -17,10 +17,10 @@ from weft._src.ops.contexts import VjpContext
 from weft._src.ops.elementwise import comparison, complex_parts
 from weft._src.ops.host.requiring import require
 from weft._src.ops.indexing import gathering, masks
-from weft._src.ops.programs import as_program
+from weft._src.ops.programs import as_program, with_kernel
 from weft._src.ops.reduce import sums, unsorted_segments as segments
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, args, define_op
-from weft._src.ops.sparse import places
+from weft._src.ops.sparse import place_arrays, places
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 _INT64 = frozenset({int64})
@@ -158,13 +158,19 @@ def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
             f"sparse.from_dense: tensor must be a tensor, got a {type(x).__name__}. A ragged one "
             "has the method to_sparse()."
         )
+    indices, values = _present(x)
+    return SparseTensor._of(indices, values, shapes.shape_op(x, out_type=int64))
+
+
+@with_kernel(place_arrays.present)
+def _present(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The indices and values of what is not zero."""
     if x.dtype is string:
         present = comparison.not_equal(x, b"")
     else:
         present = x if x.dtype is bool_ else comparison.not_equal(x, fill.zeros([], x.dtype))
     indices = masks.where_op(present)
-    shape = shapes.shape_op(x, out_type=int64)
-    return SparseTensor._of(indices, gathering.gather_nd(x, indices), shape)
+    return indices, gathering.gather_nd(x, indices)
 
 
 def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
@@ -244,6 +250,7 @@ def _check_inner(sp: SparseTensor, dense: Tensor, axis: int) -> None:
     require(comparison.equal, [sp.dense_shape[axis], have], text, names)
 
 
+@with_kernel(place_arrays.product)
 @as_program
 def _product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
     rows, columns = joining.unstack(indices, 2, 1)

@@ -12,6 +12,10 @@ import numpy as np
 from weft._src.core.tensor import Array
 
 _LOW64 = 2**64 - 1
+_SMALL_PRODUCT = 1 << 14  # numbers, those that are added up too; machine code does more
+_SUMMED = {np.dtype(name) for name in ("float32", "float64", "int32", "int64")}
+_FIRST = np.zeros(1, np.int64)
+_AT_ONCE = 1 << 14  # elements
 
 
 def places_of(indices: Array, shape: Array) -> Array | None:
@@ -24,6 +28,28 @@ def places_of(indices: Array, shape: Array) -> Array | None:
         out += column if stride == 1 else column * np.int64(stride)
         stride = stride * int(shape[axis]) & _LOW64  # as products of int64 are
         stride -= stride >> 63 << 64
+    return out
+
+
+def present(x: Array) -> Any:
+    """The indices and values of what is not zero in an array, in row-major order."""
+    if x.ndim == 0 or x.dtype.kind not in "fiucb":
+        return NotImplemented
+    flat = x.reshape(-1)
+    at = np.flatnonzero(flat if flat.dtype == bool else flat != 0)  # of floats it takes longer
+    return indices_at(at, x.shape), flat[at]
+
+
+def indices_at(places: Array, sizes: tuple[int, ...]) -> Array:
+    """The indices of places in row-major order, [places, rank]."""
+    out = np.empty((len(sizes), len(places)), np.int64).T  # columns are what is worked with
+    for first in range(0, len(places), _AT_ONCE):  # what is between stays in the cache
+        some, rest = out[first : first + _AT_ONCE], places[first : first + _AT_ONCE]
+        for axis in range(len(sizes) - 1, 0, -1):
+            before = rest // sizes[axis]
+            np.subtract(rest, before * sizes[axis], out=some[:, axis])
+            rest = before
+        some[:, 0] = rest
     return out
 
 
@@ -49,20 +75,38 @@ def added(a: Array, of_a: Array, b: Array, of_b: Array, shape: Array) -> Any:
         return NotImplemented
     if np.array_equal(at_a, at_b):
         return a, _without_negative_zeros(of_a + of_b)
-    before = np.searchsorted(at_a, at_b)  # elements of a in front of each of b
-    is_new = np.ones(len(at_b), bool)
-    inside = before < len(at_a)
-    is_new[inside] = at_a[before[inside]] != at_b[inside]
-    new = before[is_new] + np.arange(np.count_nonzero(is_new))
-    is_old = np.ones(len(at_a) + len(new), bool)
-    is_old[new] = False
-    old = is_old.nonzero()[0]
-    indices = np.empty((len(is_old), a.shape[1]), a.dtype)
-    values = np.empty(len(is_old), of_a.dtype)
-    indices[old], indices[new] = a, b[is_new]
-    values[old], values[new] = of_a, of_b[is_new]
-    values[old[before[~is_new]]] += of_b[~is_new]
-    return indices, _without_negative_zeros(values)
+    both = np.concatenate([at_a, at_b])
+    order = np.argsort(both, kind="stable")  # two runs that are in order, and a before b
+    both, values = both[order], np.concatenate([of_a, of_b])[order]
+    first = np.flatnonzero(both[1:] == both[:-1])
+    if len(first):
+        values[first] += values[first + 1]
+        stays = np.ones(len(order), bool)
+        stays[first + 1] = False
+        order, values = order[stays], values[stays]
+    return np.concatenate([a, b]).take(order, 0), _without_negative_zeros(values)
+
+
+def product(indices: Array, values: Array, shape: Array, dense: Array) -> Any:
+    """The product of a small sparse matrix with a dense one, the elements in order."""
+    if dense.ndim != 2 or values.ndim != 1 or indices.shape != (len(values), 2):
+        return NotImplemented
+    if values.dtype != dense.dtype or values.dtype not in _SUMMED or shape.shape != (2,):
+        return NotImplemented
+    count, width = int(shape[0]), dense.shape[1]
+    if not 0 < max(len(values), count) * width <= _SMALL_PRODUCT or not len(values):
+        return NotImplemented
+    rows, columns = indices.T
+    is_inside = rows[0] >= 0 and rows[-1] < count  # as they are in order
+    if not is_inside or columns.min() < 0 or columns.max() >= len(dense):
+        return NotImplemented
+    steps = rows[1:] - rows[:-1]
+    if steps.min(initial=0) < 0:
+        return NotImplemented
+    starts = np.concatenate([_FIRST, np.flatnonzero(steps) + 1])
+    out = np.zeros((count, width), dense.dtype)
+    out[rows[starts]] += np.add.reduceat(values[:, None] * dense.take(columns, 0), starts, 0)
+    return out
 
 
 def _without_negative_zeros(sums: Array) -> Array:

@@ -5,6 +5,7 @@ The sets lie along the last axis, of tensors or of sparse tensors.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,11 +22,14 @@ from weft._src.errors import DTypeError, InvalidArgumentError, ShapeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import fill, shape as shapes
 from weft._src.ops.indexing import masks
+from weft._src.ops.programs import with_kernel
 from weft._src.ops.registry import DATA_SHAPED, NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.sparse.place_arrays import indices_at
 from weft._src.ops.sparse.tensor import SparseTensor, sparse
 
 _INT64 = frozenset({int64})
 _ALLOWED = STRING | {int8, int16, int32, int64, uint8, uint16}
+_NUMBERS = {dtype.numpy_dtype for dtype in _ALLOWED - STRING}
 
 # By name: of sorted different numbers, and of marks at the places of the numbers.
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
@@ -153,12 +157,44 @@ def _operation_kernel(
     pairs = row_numbers.numbers * value_numbers.span + value_numbers.numbers
     of_a, of_b = np.split(pairs, [len(a[1])])
     found = _combined_numbers(set_operation, of_a, of_b, row_numbers.span * value_numbers.span)
-    row, value = np.divmod(found, value_numbers.span)
+    leading = tuple(a[2][:-1].tolist())
+    return _as_rows(found, row_numbers.back, value_numbers, leading, a[1].dtype)
+
+
+def _as_rows(
+    found: Array, row_of: Callable[[Array], Array], values: _Numbers, leading: tuple[int, ...],
+    dtype: Any,
+) -> tuple[Array, ...]:  # fmt: skip
+    """Indices, values and shape of sets that are numbers: of a row and of a value each."""
+    row = found // values.span
+    value = found - row * values.span
     counts = _runs(row).counts
-    within = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    places = np.concatenate([row_numbers.back(row), within[:, None]], axis=1).astype(np.int64)
-    shape = np.array([*a[2][:-1], counts.max(initial=0)], np.int64)
-    return places, value_numbers.back(value).astype(a[1].dtype), shape
+    places = np.empty((len(row), len(leading) + 1), np.int64)
+    places[:, :-1] = row_of(row)
+    places[:, -1] = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shape = np.array([*leading, counts.max(initial=0)], np.int64)
+    return places, values.back(value).astype(dtype, copy=False), shape
+
+
+def _of_tensors(operation: str) -> Callable[..., Any]:
+    """The kernel for two arrays, of which all rows are sets: no index has to be looked at."""
+
+    def kernel(a: Array, b: Array) -> Any:
+        leading = a.shape[:-1]
+        if a.ndim < 2 or b.shape[:-1] != leading or a.dtype != b.dtype or a.dtype not in _NUMBERS:
+            return NotImplemented
+        count = math.prod(leading)
+        if not 0 < count < _SMALL or not a.size or not b.size:
+            return NotImplemented
+        values = _value_numbers(np.concatenate([a.reshape(-1), b.reshape(-1)]))
+        of_a, of_b = np.split(values.numbers, [a.size])
+        for numbers in (of_a, of_b):
+            by_row = numbers.reshape(count, -1)
+            by_row += np.arange(0, count * values.span, values.span)[:, None]
+        found = _combined_numbers(operation, of_a, of_b, count * values.span)
+        return _as_rows(found, lambda n: indices_at(n, leading), values, leading, a.dtype)
+
+    return kernel
 
 
 def _combined_numbers(operation: str, a: Array, b: Array, span: int) -> Array:
@@ -209,14 +245,36 @@ def _operand(op: str, value: TensorLike, name: str) -> SparseTensor:
 def _combined(
     op: str, operation: str, a: TensorLike, b: TensorLike, validate_indices: bool
 ) -> SparseTensor:
+    if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
+        of_tensors = _TENSOR_SETS[operation]
+        return SparseTensor._of(*of_tensors(convert_to_tensor(a), convert_to_tensor(b)))
+    return SparseTensor._of(*_sparse_sets(op, operation, a, b, validate_indices))
+
+
+def _sparse_sets(
+    op: str, operation: str, a: TensorLike, b: TensorLike, validate_indices: bool = True
+) -> Any:
+    """Indices, values and shape of the result."""
     first, second = _operand(op, a, "a"), _operand(op, b, "b")
     if first.dtype is not second.dtype:
         raise DTypeError(
             f"{op}: a and b must have one dtype, got {first.dtype.name} and {second.dtype.name}."
         )
     parts = [x for sp in (first, second) for x in (sp.indices, sp.values, sp.dense_shape)]
-    out = set_operation_op(*parts, set_operation=operation, validate_indices=bool(validate_indices))
-    return SparseTensor._of(*out)
+    return set_operation_op(
+        *parts, set_operation=operation, validate_indices=bool(validate_indices)
+    )
+
+
+# Both given as tensors, by the operation.
+_TENSOR_SETS = {
+    operation: with_kernel(_of_tensors(operation))(
+        functools.partial(_sparse_sets, f"sets.{name}", operation)
+    )
+    for operation, name in {
+        "intersection": "intersection", "union": "union", "a-b": "difference", "b-a": "difference",
+    }.items()
+}  # fmt: skip
 
 
 def intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from weft._src.execution.native.machine import llvm
+from weft._src.execution.native.machine import llvm, outside
 
 _loaded: dict[str, llvm.MachineCode] = {}
+_begun: set[str] = set()
 _patterns: list[re.Pattern[bytes]] = []
 
 
@@ -30,13 +31,27 @@ def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) 
         for found in pattern.finditer(code):
             symbol = found.group().decode()
             with llvm.lock:  # code that others call must not be replaced
-                if symbol not in _loaded:
+                if symbol not in _loaded and symbol not in _begun:
                     text = text_of(symbol, *[part.decode() for part in found.groups()])
-                    made = llvm.MachineCode(llvm.code_of(text, finished=finished))
+                    _begun.add(symbol)  # its own code has its name, too
+                    try:
+                        made = _made(text, finished)
+                    finally:
+                        _begun.remove(symbol)
                     llvm.add_symbol(symbol, made.address(symbol))
                     _loaded[symbol] = made
 
     llvm.providers.append(provide)
+
+
+def _made(text: str, finished: bool) -> llvm.MachineCode:
+    """The code of a function, after what it calls itself."""
+    for name, address in outside.functions_for(text).items():
+        llvm.add_symbol(name, address)
+    code = llvm.code_of(text, finished=finished)
+    for provide in llvm.providers:
+        provide(code)
+    return llvm.MachineCode(code)
 
 
 def count_missing(text: str) -> int:

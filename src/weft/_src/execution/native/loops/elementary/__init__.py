@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 from weft._src.execution.native.loops.elementary import (
     arcs,
+    beta,
     exponentials,
     float32,
     float64,
     gamma,
     special,
+    zeta as zetas,
 )
 from weft._src.execution.native.loops.elementary.library import offered
 from weft._src.execution.native.loops.elementary.polynomials import absolute, if_nan
@@ -71,9 +73,14 @@ SPECIAL: dict[str, Unary] = {
     name: offered(name, getattr(special, name))
     for name in (
         "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_k0", "bessel_k0e",
-        "bessel_k1", "bessel_k1e", "erfinv", "ndtri", "expint",
+        "bessel_k1", "bessel_k1e", "erfinv", "ndtri", "expint", "dawsn",
     )
 }  # fmt: skip
+fresnel_sin = offered("fresnel_sin", special.fresnel_sin)
+fresnel_cos = offered("fresnel_cos", special.fresnel_cos)
+betainc = offered("betainc", beta.betainc, operands=3, doubts=True)
+zeta = offered("zeta", zetas.zeta, operands=2, doubts=True)
+polygamma = offered("polygamma", zetas.polygamma, operands=2, doubts=True)
 _power = offered("power", float32.power, operands=2)
 
 

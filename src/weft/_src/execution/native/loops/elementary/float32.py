@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 
 from weft._src.execution.native.loops.elementary import exponentials
-from weft._src.execution.native.loops.elementary.exponentials import exp
 from weft._src.execution.native.loops.elementary.polynomials import (
     absolute,
     clamped,
-    if_nan,
     log_edges,
     polynomial,
     with_sign_of,
@@ -101,11 +99,14 @@ def erf(b: Builder, x: Scalar) -> Scalar:
     size = absolute(b, x)
     square = b.mul(x, x)
     small = b.mul(x, polynomial(b, square, _ERF_SMALL))
-    rest = exp(b, polynomial(b, clamped(b, size, 0.0, 4.0), _LOG_ERFC))
-    large = with_sign_of(b, b.sub(b.like(x, 1.0), rest), x)
-    out = b.select(b.compare("olt", size, b.like(x, 0.92)), small, large)
-    out = b.select(b.compare("olt", size, b.like(x, 4.0)), out, with_sign_of(b, b.like(x, 1.0), x))
-    return if_nan(b, x, out)
+    # What is missing to 1, from 4 on too little to be seen; one power of two is enough.
+    four = b.like(x, 4.0)
+    bounded = b.select(b.compare("olt", size, four), size, four)
+    grown, n = exponentials.reduced(b, polynomial(b, bounded, _LOG_ERFC))
+    scale = exponentials.power_of_two(b, n)
+    large = with_sign_of(b, b.sub(b.like(x, 1.0), b.fma(grown, scale, scale)), x)
+    # NaN is not large: it stays what it is.
+    return b.select(b.compare("oge", size, b.like(x, 0.92)), large, small)
 
 
 # --- trigonometric --------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def _text(symbol: str, name: str, kind: str, lanes: str) -> str:
     form, operands = _forms[name]
     module, width = Module(), int(lanes)
     b = Builder(module, exact=False, lanes=width)
-    numbers = [Scalar(f"%{letter}", kind, 0) for letter in "xy"[:operands]]
+    numbers = [Scalar(f"%{letter}", kind, 0) for letter in "xyz"[:operands]]
     vector = b.spelled(kind)
     parameters = ", ".join(f"{vector} {x.text}" for x in numbers)
     out = form(b, *numbers)

@@ -204,3 +204,71 @@ def _expint(b: Builder, x: Scalar) -> Scalar:
 
 
 expint = _in_double(_expint)
+
+
+# --- the integrals of Fresnel and Dawson ---------------------------------------------------------
+
+_SWINGS = 1.6  # from where on they swing around 1/2
+_LAST_SWING = 1e12  # beyond, by nothing that float32 shows
+_MOST_SQUARE = (math.pi * _SWINGS**2) ** -2
+_SIN = tuple((-1) ** k * (math.pi / 2) ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(7))
+_COS = tuple((-1) ** k * (math.pi / 2) ** (2 * k) / math.factorial(2 * k) for k in range(8))
+
+
+def _turned(b: Builder, quarters: Scalar) -> tuple[Scalar, Scalar]:
+    """Sine and cosine of so many quarters of a turn."""
+    whole = b.intrinsic("rint", quarters)
+    rest = b.sub(quarters, whole)
+    square = b.mul(rest, rest)
+    sine, cosine = b.mul(rest, polynomial(b, square, _SIN)), polynomial(b, square, _COS)
+    four = b.intrinsic("floor", b.mul(whole, b.like(whole, 0.25)))
+    quadrant = b.fma(four, b.like(four, -4.0), whole)  # 0 to 3
+    from_two = b.sub(quadrant, b.like(quadrant, 2.0))
+    is_odd = b.compare("oeq", absolute(b, from_two), b.like(quadrant, 1.0))
+    from_middle = absolute(b, b.sub(quadrant, b.like(quadrant, 1.5)))
+    first, second = b.select(is_odd, cosine, sine), b.select(is_odd, sine, cosine)
+    return (
+        b.select(b.compare("olt", from_two, b.like(quadrant, 0.0)), first, b.neg(first)),
+        b.select(b.compare("ogt", from_middle, b.like(quadrant, 1.0)), second, b.neg(second)),
+    )
+
+
+def _fresnel(of_cosine: bool) -> _Form:
+    def function(b: Builder, x: Scalar) -> Scalar:
+        size, half = absolute(b, x), b.like(x, 0.5)
+        small = _at_most(b, size, _SWINGS)
+        square = b.mul(small, small)
+        table = fits.FRESNEL_C if of_cosine else fits.FRESNEL_S
+        near = b.mul(small, _fit(b, b.mul(square, square), 0.0, _SWINGS**4, table))
+        near = near if of_cosine else b.mul(near, square)
+        large = _at_most(b, _at_least(b, size, _SWINGS), _LAST_SWING)
+        inverse = b.div(b.like(x, 1 / math.pi), large)
+        u = b.div(inverse, large)
+        places = b.mul(u, u)
+        f = b.mul(inverse, _fit(b, places, 0.0, _MOST_SQUARE, fits.FRESNEL_F))
+        g = b.mul(b.mul(inverse, u), _fit(b, places, 0.0, _MOST_SQUARE, fits.FRESNEL_G))
+        sine, cosine = _turned(b, b.mul(large, large))  # the square of a float32 is exact
+        if of_cosine:
+            far = b.add(half, b.sub(b.mul(f, sine), b.mul(g, cosine)))
+        else:
+            far = b.sub(half, b.add(b.mul(f, cosine), b.mul(g, sine)))
+        return with_sign_of(b, _where(b, size, "ole", _SWINGS, near, far), x)
+
+    return function
+
+
+def _dawsn(b: Builder, x: Scalar) -> Scalar:
+    size = absolute(b, x)
+    small = _at_most(b, size, 2.0)
+    near = b.mul(small, _fit(b, b.mul(small, small), 0.0, 4.0, fits.DAWSN_NEAR))
+    inverse = b.div(b.like(x, 1.0), _at_least(b, size, 2.0))
+    square = b.mul(inverse, inverse)
+    middle = _fit(b, _at_least(b, square, 1 / 25), 1 / 25, 1 / 4, fits.DAWSN_MIDDLE)
+    far = _fit(b, _at_most(b, square, 1 / 25), 0.0, 1 / 25, fits.DAWSN_FAR)
+    beyond = _where(b, size, "ole", 5.0, middle, far)
+    large = b.mul(b.mul(inverse, b.like(x, 0.5)), beyond)
+    return with_sign_of(b, _where(b, size, "ole", 2.0, near, large), x)
+
+
+fresnel_sin, fresnel_cos = _in_double(_fresnel(False)), _in_double(_fresnel(True))
+dawsn = _in_double(_dawsn)

@@ -8,6 +8,8 @@ numbers, as libjpeg does it.
 
 from __future__ import annotations
 
+from weft._src.execution.native.written_loops import with_loops
+
 # The words of a job, which is all that machine code is given. `planes` has room for two planes of
 # bytes, [rows, samples + 2] each; `room` for rows of i32: samples + 2 sums, and two pixels for each
 # sample, of either colour. A sum is `near times` the sample of the nearer row and `far times`
@@ -16,6 +18,11 @@ from __future__ import annotations
 # second row only.
 RULE = ("halves", "near times", "far times", "left", "right", "shift")
 JOB = ("given", "out", "planes", "room", "height", "width", "first", "count", "samples", *RULE)
+# Where luminance and colours are planes of their own, with rows of `line` and `wide` bytes. In
+# front of a row of colours, and behind it, is a byte that nobody has filled yet.
+PLANES = (
+    "luminance", "out", "blue", "red", "room", "height", "width", "samples", "line", "wide", *RULE,
+)  # fmt: skip
 
 _ONE = 1 << 16
 _HALF = _ONE // 2
@@ -209,7 +216,9 @@ def _loads_and_stores(lanes: int, bytes_of_pixel: int) -> tuple[str, str]:
 %@all = load {all_bytes}, ptr %@y.p, align 1
 %@y.8 = shufflevector {all_bytes} %@all, {all_bytes} poison, {thirds}
 """
-    if bytes_of_pixel == 4:
+    if bytes_of_pixel == 1:
+        load = f"%@y.8 = load {bytes_}, ptr %@y.p, align 1"
+    elif bytes_of_pixel == 4:
         load = f"""
 %@all = load <{lanes} x i32>, ptr %@y.p, align 1
 %@y.8 = trunc <{lanes} x i32> %@all to {bytes_}
@@ -279,31 +288,25 @@ ret void
 }}
 """
 
-_WORDS = "\n".join([f"<ptr {word}>" for word in JOB[:4]] + [f"<i64 {word}>" for word in JOB[4:]])
+_POINTERS = {"given", "out", "planes", "room", "luminance", "blue", "red"}
 
-_ROWS = f"""
-{_TAKE}
-{_CONVERT}
-define void @weft_jpeg_rows_<bytes>(ptr %job) {{
+
+def _words(job: tuple[str, ...]) -> str:
+    return "\n".join([f"<{'ptr' if word in _POINTERS else 'i64'} {word}>" for word in job])
+
+
+# All rows of pixels: `line` and `out.line` are how far they are apart, `wide` that of colours.
+_EACH_ROW = """
+define internal void @each_row_<bytes>(ptr noalias %given, ptr noalias %out, ptr noalias %planes,
+    ptr noalias %planes.red, ptr noalias %room, i64 %line, i64 %out.line, i64 %wide, i64 %height,
+    i64 %count, i64 %samples, i64 %halves, i64 %near.times, i64 %far.times, i64 %left, i64 %right,
+    i64 %shift) {
 entry:
-{_WORDS}
-%line = mul i64 %width, <bytes>
-%out.line = mul i64 %width, 3
-%skipped = mul i64 %first, <bytes>
-%out.skipped = mul i64 %first, 3
-%wide = add i64 %samples, 2
+%sums = add i64 %samples, 2
 %taller = add i64 %height, %halves
 %rows = lshr i64 %taller, %halves
-%step = shl i64 %line, %halves
-%size = mul i64 %rows, %wide
-%planes.red = getelementptr i8, ptr %planes, i64 %size
-%wanted.given = getelementptr i8, ptr %given, i64 %skipped
-call void @take_<bytes>(ptr %wanted.given, ptr %planes, i64 %rows, i64 %samples, i64 %step,
-                        i64 %wide, i64 1)
-call void @take_<bytes>(ptr %wanted.given, ptr %planes.red, i64 %rows, i64 %samples, i64 %step,
-                        i64 %wide, i64 2)
 %pixels = mul i64 %samples, 2
-%blue = getelementptr i32, ptr %room, i64 %wide
+%blue = getelementptr i32, ptr %room, i64 %sums
 %red = getelementptr i32, ptr %blue, i64 %pixels
 %final = sub i64 %rows, 1
 %n.times = trunc i64 %near.times to i32
@@ -331,39 +334,101 @@ work:
 %far.blue = getelementptr i8, ptr %planes, i64 %far.at
 %near.red = getelementptr i8, ptr %planes.red, i64 %near.at
 %far.red = getelementptr i8, ptr %planes.red, i64 %far.at
-call void @sum(ptr %near.blue, ptr %far.blue, ptr %room, i64 %wide, i32 %n.times, i32 %f.times)
+call void @sum(ptr %near.blue, ptr %far.blue, ptr %room, i64 %sums, i32 %n.times, i32 %f.times)
 call void @blend(ptr %room, ptr %blue, i64 %samples, i32 %l, i32 %r, i32 %s)
-call void @sum(ptr %near.red, ptr %far.red, ptr %room, i64 %wide, i32 %n.times, i32 %f.times)
+call void @sum(ptr %near.red, ptr %far.red, ptr %room, i64 %sums, i32 %n.times, i32 %f.times)
 call void @blend(ptr %room, ptr %red, i64 %samples, i32 %l, i32 %r, i32 %s)
-%place = mul i64 %y, %line
-%at = add i64 %place, %skipped
+%at = mul i64 %y, %line
 %row = getelementptr i8, ptr %given, i64 %at
-%out.place = mul i64 %y, %out.line
-%out.at = add i64 %out.place, %out.skipped
+%out.at = mul i64 %y, %out.line
 %out.row = getelementptr i8, ptr %out, i64 %out.at
 call void @convert_<bytes>(ptr %row, ptr %out.row, ptr %blue, ptr %red, i64 %count)
 %y.next = add i64 %y, 1
 br label %next
 done:
 ret void
+}
+"""
+_RULE = ", ".join([f"i64 %{word.replace(' ', '.')}" for word in RULE])
+
+_ROWS = f"""
+define void @weft_jpeg_rows_<bytes>(ptr %job) {{
+entry:
+{_words(JOB)}
+%line = mul i64 %width, <bytes>
+%out.line = mul i64 %width, 3
+%skipped = mul i64 %first, <bytes>
+%out.skipped = mul i64 %first, 3
+%wide = add i64 %samples, 2
+%taller = add i64 %height, %halves
+%rows = lshr i64 %taller, %halves
+%step = shl i64 %line, %halves
+%size = mul i64 %rows, %wide
+%planes.red = getelementptr i8, ptr %planes, i64 %size
+%wanted.given = getelementptr i8, ptr %given, i64 %skipped
+%wanted.out = getelementptr i8, ptr %out, i64 %out.skipped
+call void @take_<bytes>(ptr %wanted.given, ptr %planes, i64 %rows, i64 %samples, i64 %step,
+                        i64 %wide, i64 1)
+call void @take_<bytes>(ptr %wanted.given, ptr %planes.red, i64 %rows, i64 %samples, i64 %step,
+                        i64 %wide, i64 2)
+call void @each_row_<bytes>(ptr %wanted.given, ptr %wanted.out, ptr %planes, ptr %planes.red,
+    ptr %room, i64 %line, i64 %out.line, i64 %wide, i64 %height, i64 %count, i64 %samples, {_RULE})
+ret void
+}}
+"""
+
+_ENDS = """
+define internal void @fill_ends(ptr %plane, i64 %rows, i64 %samples, i64 %wide) {
+entry:
+for %y < %rows
+%at = mul i64 %y, %wide
+%line = getelementptr i8, ptr %plane, i64 %at
+%inside = getelementptr i8, ptr %line, i64 1
+%lowest = load i8, ptr %inside
+store i8 %lowest, ptr %line
+%final.p = getelementptr i8, ptr %line, i64 %samples
+%final = load i8, ptr %final.p
+%end.p = getelementptr i8, ptr %inside, i64 %samples
+store i8 %final, ptr %end.p
+end
+ret void
+}
+"""
+_FROM_PLANES = f"""
+define void @weft_jpeg_planes(ptr %job) {{
+entry:
+{_words(PLANES)}
+%out.line = mul i64 %width, 3
+%taller = add i64 %height, %halves
+%rows = lshr i64 %taller, %halves
+call void @fill_ends(ptr %blue, i64 %rows, i64 %samples, i64 %wide)
+call void @fill_ends(ptr %red, i64 %rows, i64 %samples, i64 %wide)
+call void @each_row_1(ptr %luminance, ptr %out, ptr %blue, ptr %red, ptr %room, i64 %line,
+    i64 %out.line, i64 %wide, i64 %height, i64 %width, i64 %samples, {_RULE})
+ret void
 }}
 """
 
 
-def _rows(bytes_of_pixel: int) -> str:
+def _written(template: str, bytes_of_pixel: int) -> str:
     texts = {
-        "sample": _SAMPLES[bytes_of_pixel],
+        "sample": _SAMPLES.get(bytes_of_pixel, ""),
         "two pixels": str(2 * bytes_of_pixel),
         "many": _pixels(_LANES, bytes_of_pixel),
         "single": _pixels(1, bytes_of_pixel),
         "bytes": str(bytes_of_pixel),
     }
-    out = _ROWS
     for name, text in texts.items():
-        out = out.replace(f"<{name}>", text)
-    return out
+        template = template.replace(f"<{name}>", text)
+    return template
 
 
 # Pixels that are given have so many bytes, the fourth of which means nothing.
 BYTES = tuple(_SAMPLES)
-ROWS = _DECLARATIONS + _SUM + _BLEND + "".join([_rows(number) for number in BYTES])
+ROWS = (
+    _DECLARATIONS
+    + _SUM
+    + _BLEND
+    + "".join([_written(_TAKE + _CONVERT + _EACH_ROW + _ROWS, number) for number in BYTES])
+)
+FROM_PLANES = _written(_CONVERT + _EACH_ROW, 1) + with_loops(_ENDS) + _FROM_PLANES

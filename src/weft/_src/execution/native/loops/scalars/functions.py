@@ -6,15 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from weft._src.core.dtypes import DType
+from weft._src.core.dtypes import FLOATING, DType, float64
 from weft._src.execution.native.loops import elementary
 from weft._src.execution.native.loops.scalars.registry import COSTLY, rule
 from weft._src.execution.native.machine import outside
 from weft._src.execution.native.machine.builder import Builder, Scalar
 
+_NARROW = FLOATING - {float64}  # SciPy's functions of doubles cannot be called
 
-def _unary(name: str, function: elementary.Unary, doubtful: bool = False) -> None:
-    rule(name, cost=COSTLY, doubtful=doubtful)(lambda b, t, attrs, x: function(b, x))
+
+def _unary(
+    name: str,
+    function: elementary.Unary,
+    doubtful: bool = False,
+    allowed: frozenset[DType] = FLOATING,
+) -> None:
+    rule(name, allowed, cost=COSTLY, doubtful=doubtful)(lambda b, t, attrs, x: function(b, x))
 
 
 for _name in (
@@ -53,6 +60,20 @@ def _atan2(b: Builder, t: DType, attrs: dict[str, Any], y: Scalar, x: Scalar) ->
     return elementary.atan2(b, y, x)
 
 
+for _name in ("fresnel_sin", "fresnel_cos"):
+    _unary(_name, getattr(elementary, _name), allowed=_NARROW)
+
+
+@rule("zeta", _NARROW, cost=COSTLY, doubtful=True)
+def _zeta(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, q: Scalar) -> Scalar:
+    return elementary.zeta(b, x, q)
+
+
+@rule("polygamma", _NARROW, cost=COSTLY, doubtful=True)
+def _polygamma(b: Builder, t: DType, attrs: dict[str, Any], a: Scalar, x: Scalar) -> Scalar:
+    return elementary.polygamma(b, a, x)
+
+
 def _call_scipy(b: Builder, name: str, operands: Sequence[Scalar]) -> Scalar:
     """A function of SciPy, of doubles."""
     # The last argument belongs to Cython, which made the function.
@@ -73,24 +94,10 @@ def _nan_of_nan(b: Builder, found: Scalar, a: Scalar, x: Scalar) -> Scalar:
     return b.select(b.compare("uno", a, x), b.like(a, math.nan), found)
 
 
-def _betainc_at_edges(b: Builder, found: Scalar, p: Scalar, q: Scalar, x: Scalar) -> Scalar:
-    """The limits where a parameter is 0 or infinite: all weight is at one end."""
-    zero, one, infinite = [b.like(x, n) for n in (0.0, 1.0, math.inf)]
-    at_zero = b.binary("or", b.compare("oeq", p, zero), b.compare("oeq", q, infinite))
-    at_one = b.binary("or", b.compare("oeq", q, zero), b.compare("oeq", p, infinite))
-    is_limit = b.binary("xor", at_zero, at_one)
-    for low, high in ((zero, p), (zero, q), (zero, x), (x, one)):
-        is_limit = b.binary("and", is_limit, b.compare("ole", low, high))
-    from_zero = b.select(b.compare("ogt", x, zero), one, zero)
-    from_one = b.select(b.compare("oge", x, one), one, zero)
-    return b.select(is_limit, b.select(at_zero, from_zero, from_one), found)
-
-
 _EDGES: dict[str, Callable[..., Scalar]] = {
     "expint": _infinite_at_infinity,
     "gammainc": _nan_of_nan,
     "gammaincc": _nan_of_nan,
-    "betainc": _betainc_at_edges,
 }
 
 
@@ -109,8 +116,17 @@ def _special(name: str) -> None:
 
 
 for _name in outside.SPECIAL:
-    if _name != "gammaincc":
+    if _name not in ("gammaincc", "betainc"):
         _special(_name)
+
+
+@rule("betainc", cost=COSTLY, doubtful=True)
+def _betainc(
+    b: Builder, t: DType, attrs: dict[str, Any], p: Scalar, q: Scalar, x: Scalar
+) -> Scalar:
+    if p.type == "double":
+        return elementary.beta.of_doubles(b, p, q, x)
+    return elementary.betainc(b, p, q, x)
 
 
 @rule("gammaincc", cost=COSTLY)
@@ -118,14 +134,14 @@ def _gammaincc(b: Builder, t: DType, attrs: dict[str, Any], a: Scalar, x: Scalar
     """SciPy's takes ten times as long as gammainc where both are of a size.
 
     There float32 gets the difference to 1, in double; SciPy's is called with numbers for which it
-    is quick, and not looked at.
+    has nothing to compute, and not looked at.
     """
     wide = [b.convert("fpext", v, "double") for v in (a, x)]
     if a.type == "double":
         return _call_scipy(b, "gammaincc", wide)
     other = _call_scipy(b, "gammainc", wide)
     is_enough = b.compare("olt", other, b.like(other, 0.99))
-    quick = [b.select(is_enough, b.like(v, n), v) for v, n in zip(wide, (1.0, 50.0), strict=True)]
+    quick = [b.select(is_enough, b.like(v, n), v) for v, n in zip(wide, (0.0, 1.0), strict=True)]
     exact = _call_scipy(b, "gammaincc", quick)
     found = b.select(is_enough, b.sub(b.like(other, 1.0), other), exact)
     return b.convert("fptrunc", found, a.type)
