@@ -7,6 +7,7 @@ import logging
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 
 from weft._src.execution import forking
@@ -14,6 +15,7 @@ from weft._src.execution.turns import short_turns
 
 _log = logging.getLogger("weft")
 
+_HAND_OVER = 1e-4  # seconds in which the thread takes the lock: else it waits 5 ms for it
 _LOOK_EVERY = 0.1  # seconds between looks at whether there still is somebody at work
 
 
@@ -86,6 +88,7 @@ class Worker:
                     target=self._work, name="weft-compiler", daemon=True
                 )
                 self._thread.start()
+        time.sleep(_HAND_OVER)
         return job
 
     def wait(self) -> None:

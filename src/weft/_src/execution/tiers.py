@@ -43,11 +43,13 @@ _MOST_REASONS = 3  # that are listed
 # A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the
 # compiler begins, in the background. First it needs the interpreter, in turns with the caller, who
 # loses half of his time to it at most (`turns.py`). Then LLVM works beside the caller. When NumPy
-# has spent as much as is left to be compiled, and the compiler does not get a processor (or a call
-# takes longer than what is left), the next call waits for it. So however often a function is
+# has spent as much as is left to be compiled, and the compiler does not get a processor (or what is
+# left is short: shorter than a call, or than anybody notices), the next call waits for it: each
+# slows the other one down, by caches and the interpreter's lock. So however often a function is
 # called, it takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
+_SHORT_WAIT = 0.05  # seconds
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
 _LEAST_SPENT = 0.002  # seconds; before, there is nothing to think about
 _LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
@@ -226,8 +228,9 @@ class TieredPlan:
         if compilation.is_lost:
             self._begin_anew()
             return self.run(*values)
-        is_worth_waiting = not compilation.advances or self._best > compilation.left
-        if self._rent > compilation.left and is_worth_waiting:
+        left = compilation.left
+        is_short = left < max(self._best, _SHORT_WAIT)
+        if self._rent > left and (is_short or not compilation.advances):
             _log.info("%s waits for the compiler.", self.graph.name)
             worker.finish(job)
             self._job = None
