@@ -38,8 +38,7 @@ _GROUPS: dict[Group, tuple[Any, ...]] = {
 def text(group: Group) -> str:
     """The module of a group, as LLVM takes it."""
     parts = [string_objects.LOOK, string_objects.COPY, string_objects.MAKE]
-    for kernels in _GROUPS[group]:
-        parts += [kernels.TEXT, *map(string_objects.loop, kernels.NAMES)]
+    parts += [string_objects.functions(kernels)[1] for kernels in _GROUPS[group]]
     return with_job(with_loops("\n".join(parts)), JOB)
 
 
@@ -54,7 +53,7 @@ def load(group: Group) -> Packers | None:
         return None
     _loaded.append(code)
     prototype: Any = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-    names = [name for kernels in _GROUPS[group] for name in kernels.NAMES]
+    names = [name for kernels in _GROUPS[group] for name in string_objects.functions(kernels)[0]]
     functions = {name: prototype(code.address(f"weft_{name}")) for name in names}
     return Packers(_maker_of_arrays(), _allocator(), functions)
 

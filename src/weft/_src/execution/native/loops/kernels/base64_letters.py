@@ -45,15 +45,10 @@ define internal i64 @three_bytes(ptr %text, i64 %place, i64 %size) alwaysinline 
 ret i64 %out
 }
 
-define internal i64 @encode_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @encode_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
 entry:
 <ptr data>
 <i64 step>
-%text = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %text, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %groups = udiv i64 %size, 3
 %grouped = mul i64 %groups, 3
 %rest = sub i64 %size, %grouped
@@ -103,8 +98,6 @@ br label %done
 done:
 %status = call i64 @keep(ptr %job, i64 %k, ptr %new)
 ret i64 %status
-other:
-ret i64 1
 }
 """
 
@@ -120,20 +113,15 @@ define internal i64 @number_of(ptr %table, ptr %text, i64 %place) alwaysinline {
 ret i64 %out
 }
 
-define internal i64 @decode_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @decode_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
 entry:
 <ptr data>
 <ptr decref>
 var i64 %wrong = 0
 var i64 %tail = 0
-%text = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %text, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %back
 back:
-%bare = phi i64 [%size, %measure], [%last, %back.look]
+%bare = phi i64 [%size, %entry], [%last, %back.look]
 %last = sub i64 %bare, 1
 %is.more = icmp sgt i64 %bare, 0
 br i1 %is.more, label %back.look, label %bared
@@ -237,5 +225,5 @@ ret i64 1
 }
 """
 
-NAMES = ("encode", "decode")
+OF_STRINGS = ("encode", "decode")
 TEXT = _ENCODE + _DECODE

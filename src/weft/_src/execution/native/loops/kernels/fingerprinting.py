@@ -121,14 +121,9 @@ ret i64 %out
 
 # The fingerprint of string %k of a job (see `packing.py`).
 FINGERPRINTS = f"""{_COMMON}
-define internal i64 @fingerprint_one(ptr %job, i64 %k) alwaysinline {{
+define internal i64 @fingerprint_of(ptr %job, i64 %k, ptr %data, i64 %n) alwaysinline {{
 entry:
 <ptr out>
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %fine, label %other
-fine:
-%n = call i64 @size_of(ptr %job, i64 %k)
 %n.twice = shl i64 %n, 1
 %mul = add i64 %n.twice, {_K2}
 %is.16 = icmp ule i64 %n, 16
@@ -171,7 +166,5 @@ store i64 %k, ptr %long.p
 %count.next = add i64 %long.count, 1
 store i64 %count.next, ptr %long.count.p
 ret i64 0
-other:
-ret i64 1
 }}
 """

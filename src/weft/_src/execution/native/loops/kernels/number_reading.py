@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # The number without its point, of at most 18 digits, and one more than the digits behind the point:
 # 0 for a whole number, -1 for what is no such. The smallest integer stands for a negative zero.
-_SPELLED = """
+TEXT = """
 %spelled = type { i64, i64 }
 
 define internal %spelled @spelled(ptr %text, i64 %size) alwaysinline {
@@ -68,7 +68,7 @@ other:
 ret %spelled %none.2
 }
 
-define internal void @note_number(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
+define internal i64 @read_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
 <ptr targets>
 <ptr out>
 %number = call %spelled @spelled(ptr %text, i64 %size)
@@ -78,48 +78,13 @@ define internal void @note_number(ptr %job, i64 %k, ptr %text, i64 %size) always
 %point.p = getelementptr i64, ptr %targets, i64 %k
 store i64 %value, ptr %value.p
 store i64 %point, ptr %point.p
-ret void
-}
-"""
-
-# Of pieces of a run of bytes; 1 for one that lies outside.
-_PARSE = """
-define internal i64 @parse_one(ptr %job, i64 %k) alwaysinline {
-entry:
-<ptr sizes>
-<ptr starts>
-<ptr data>
-<i64 room>
-%size.p = getelementptr i64, ptr %sizes, i64 %k
-%size = load i64, ptr %size.p
-%start.p = getelementptr i64, ptr %starts, i64 %k
-%start = load i64, ptr %start.p
-%fits = call i1 @fits(i64 %start, i64 %size, i64 %room)
-br i1 %fits, label %read, label %outside
-read:
-%text = getelementptr i8, ptr %data, i64 %start
-call void @note_number(ptr %job, i64 %k, ptr %text, i64 %size)
 ret i64 0
-outside:
-ret i64 1
+}
+
+define internal i64 @parse_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
+%status = call i64 @read_of(ptr %job, i64 %k, ptr %text, i64 %size)
+ret i64 %status
 }
 """
 
-# Of bytes objects; 1 for what is none.
-_READ = """
-define internal i64 @read_one(ptr %job, i64 %k) alwaysinline {
-entry:
-%text = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %text, null
-br i1 %is.bytes, label %read, label %other
-read:
-%size = call i64 @size_of(ptr %job, i64 %k)
-call void @note_number(ptr %job, i64 %k, ptr %text, i64 %size)
-ret i64 0
-other:
-ret i64 1
-}
-"""
-
-NAMES = ("parse", "read")
-TEXT = _SPELLED + _PARSE + _READ
+OF_STRINGS, OF_PIECES = ("read",), ("parse",)

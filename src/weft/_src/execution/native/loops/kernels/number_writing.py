@@ -427,5 +427,5 @@ ret i64 %left
 }}
 """
 
-NAMES = ("write_int", "write_fixed", "write_exponent")
+OTHERS = ("write_int", "write_fixed", "write_exponent")
 TEXT = _ROUND + _SCALE + _PUT + _WRITE

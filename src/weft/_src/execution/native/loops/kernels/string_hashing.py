@@ -75,21 +75,16 @@ ret i64 %sum
 """
 
 _MURMUR = f"""
-define internal i64 @murmur_one(ptr %job, i64 %k) alwaysinline {{
+define internal i64 @murmur_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {{
 entry:
 <ptr out>
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %begin, label %other
-begin:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %length = mul i64 %size, {_FACTOR}
 %start = xor i64 %length, {SEED}
 %whole = and i64 %size, -8
 br label %next
 next:
-%at = phi i64 [0, %begin], [%at.next, %word]
-%h = phi i64 [%start, %begin], [%h.next, %word]
+%at = phi i64 [0, %entry], [%at.next, %word]
+%h = phi i64 [%start, %entry], [%h.next, %word]
 %is.word = icmp slt i64 %at, %whole
 br i1 %is.word, label %word, label %tail
 word:
@@ -121,22 +116,15 @@ finish:
 %out.p2 = getelementptr i64, ptr %out, i64 %k
 store i64 %f5, ptr %out.p2
 ret i64 0
-other:
-ret i64 1
 }}
 """
 
 _SIPHASH = f"""
-define internal i64 @siphash_one(ptr %job, i64 %k) alwaysinline {{
+define internal i64 @siphash_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {{
 entry:
 <ptr out>
 <i64 first key>
 <i64 second key>
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %begin, label %other
-begin:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %whole = and i64 %size, -8
 %v0.0 = xor i64 %first.key, {MAGIC[0]}
 %v1.0 = xor i64 %second.key, {MAGIC[1]}
@@ -144,11 +132,11 @@ begin:
 %v3.0 = xor i64 %second.key, {MAGIC[3]}
 br label %next
 next:
-%at = phi i64 [0, %begin], [%at.next, %mix]
-%v0.in = phi i64 [%v0.0, %begin], [%v0.out, %mix]
-%v1.in = phi i64 [%v1.0, %begin], [%v1.2, %mix]
-%v2.in = phi i64 [%v2.0, %begin], [%v2.2, %mix]
-%v3.in = phi i64 [%v3.0, %begin], [%v3.2, %mix]
+%at = phi i64 [0, %entry], [%at.next, %mix]
+%v0.in = phi i64 [%v0.0, %entry], [%v0.out, %mix]
+%v1.in = phi i64 [%v1.0, %entry], [%v1.2, %mix]
+%v2.in = phi i64 [%v2.0, %entry], [%v2.2, %mix]
+%v3.in = phi i64 [%v3.0, %entry], [%v3.2, %mix]
 %is.done = icmp sgt i64 %at, %whole
 br i1 %is.done, label %finish, label %read
 read:
@@ -185,8 +173,6 @@ finish:
 %out.p2 = getelementptr i64, ptr %out, i64 %k
 store i64 %x, ptr %out.p2
 ret i64 0
-other:
-ret i64 1
 }}
 """
 

@@ -34,16 +34,11 @@ part:
 ret i64 %status
 }
 
-define internal i64 @cut_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @cut_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
 <ptr starts>
 <ptr sizes>
 <i64 step>
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %start = call i64 @asked(ptr %starts, i64 %k, i64 %step)
 %length = call i64 @asked(ptr %sizes, i64 %k, i64 %step)
 %is.back = icmp slt i64 %start, 0
@@ -102,18 +97,13 @@ end:
 ret i64 %out
 }
 
-define internal i64 @cut_characters_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @cut_characters_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
 <ptr starts>
 <ptr sizes>
 <i64 step>
 var i64 %number = 0
 var i64 %end = 0
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %start = call i64 @asked(ptr %starts, i64 %k, i64 %step)
 %length = call i64 @asked(ptr %sizes, i64 %k, i64 %step)
 store i64 %start, ptr %number
@@ -167,16 +157,11 @@ define internal i1 @is_space(ptr %data, i64 %place) alwaysinline {
 ret i1 %is.space
 }
 
-define internal i64 @strip_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @strip_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %front
 front:
-%begin = phi i64 [0, %measure], [%begin.next, %front.space]
+%begin = phi i64 [0, %entry], [%begin.next, %front.space]
 %is.left = icmp slt i64 %begin, %size
 br i1 %is.left, label %front.look, label %back
 front.look:
@@ -196,8 +181,6 @@ br i1 %is.back, label %back, label %part
 part:
 %status = call i64 @keep_part(ptr %job, i64 %k, ptr %data, i64 %begin, i64 %end)
 ret i64 %status
-other:
-ret i64 1
 }
 """
 
@@ -210,17 +193,12 @@ define internal i8 @translated(ptr %table, i8 %byte) alwaysinline {
 ret i8 %out
 }
 
-define internal i64 @translate_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @translate_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {
 entry:
 <ptr data>
-%text = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %text, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %next
 next:
-%n = phi i64 [0, %measure], [%n.next, %look]
+%n = phi i64 [0, %entry], [%n.next, %look]
 %more = icmp slt i64 %n, %size
 br i1 %more, label %look, label %same
 look:
@@ -250,8 +228,6 @@ br label %done
 done:
 %status = call i64 @keep(ptr %job, i64 %k, ptr %new)
 ret i64 %status
-other:
-ret i64 1
 }
 """
 
@@ -371,21 +347,17 @@ ret i64 2
 # long as there is nothing in it), objects of these sizes, and their bytes. "targets" tells the
 # segment of each string, there are "target room"; empty strings at the front leave no trace.
 _SEGMENTS = f"""
-define internal i64 @measure_segments_one(ptr %job, i64 %k) alwaysinline {{
+define internal i64 @measure_segments_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {{
 entry:
 <ptr targets>
 <ptr sizes>
 <i64 room>
 <i64 target room>
-%text = call ptr @look(ptr %job, i64 %k)
 %segment.p = getelementptr i64, ptr %targets, i64 %k
 %segment = load i64, ptr %segment.p
-%is.bytes = icmp ne ptr %text, null
 %is.inside = icmp ult i64 %segment, %target.room
-%is.fine = and i1 %is.bytes, %is.inside
-br i1 %is.fine, label %measure, label %other
+br i1 %is.inside, label %measure, label %other
 measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %total.p = getelementptr i64, ptr %sizes, i64 %segment
 %total = load i64, ptr %total.p
 %is.first = icmp slt i64 %total, 0
@@ -422,7 +394,7 @@ ret i64 %status
 }}
 
 ; "starts" is how far each has been written, -1 at first, and "target" the array of them.
-define internal i64 @fill_segments_one(ptr %job, i64 %k) alwaysinline {{
+define internal i64 @fill_segments_of(ptr %job, i64 %k, ptr %text, i64 %size) alwaysinline {{
 entry:
 <ptr targets>
 <ptr target>
@@ -430,15 +402,11 @@ entry:
 <ptr data>
 <i64 room>
 <i64 target room>
-%text = call ptr @look(ptr %job, i64 %k)
 %segment.p = getelementptr i64, ptr %targets, i64 %k
 %segment = load i64, ptr %segment.p
-%is.bytes = icmp ne ptr %text, null
 %is.inside = icmp ult i64 %segment, %target.room
-%is.fine = and i1 %is.bytes, %is.inside
-br i1 %is.fine, label %measure, label %other
+br i1 %is.inside, label %measure, label %other
 measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 %start.p = getelementptr i64, ptr %starts, i64 %segment
 %start = load i64, ptr %start.p
 %is.first = icmp slt i64 %start, 0
@@ -472,15 +440,10 @@ ret i64 1
 
 # How many characters of UTF-8 each string has: bytes that begin one.
 _COUNT = """
-define internal i64 @count_characters_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @count_characters_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
 <ptr sizes>
 var i64 %count = 0
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 for %i < %size
   %begins = call i1 @begins(ptr %data, i64 %i)
   %one = zext i1 %begins to i64
@@ -492,15 +455,14 @@ end
 %out.p = getelementptr i64, ptr %sizes, i64 %k
 store i64 %all, ptr %out.p
 ret i64 0
-other:
-ret i64 1
 }
 """
 
-NAMES = (
-    "cut", "cut_characters", "strip", "translate", "join", "join_runs", "count_characters",
-    "measure_segments", "make_segments", "fill_segments",
+OF_STRINGS = (
+    "cut", "cut_characters", "strip", "translate", "count_characters", "measure_segments",
+    "fill_segments",
 )  # fmt: skip
+OTHERS = ("join", "join_runs", "make_segments")
 TEXT = "".join(
     [
         *[_CUT, _CUT_CHARACTERS, _STRIP, _TRANSLATE, _COUNT, _SEGMENTS],

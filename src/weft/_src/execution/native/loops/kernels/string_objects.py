@@ -6,6 +6,8 @@ held all the time.
 
 from __future__ import annotations
 
+from typing import Any
+
 from weft._src.ops.strings.packed import HELD
 
 # Where the bytes of an object are, null if it is no bytes object; and how many there are.
@@ -264,7 +266,46 @@ ret void
 }}
 """
 
-# Calls @<name>_one for each string, which says by 0 that it went well.
+# What is done with each string is one of three. @<name>_of is given the bytes of an object, or
+# those of a piece of "data": "sizes" of them from "starts" on. @<name>_one finds all for itself.
+# Each says by 0 that it went well; 1 is an object that is no bytes, or a piece outside of the data.
+_OF_STRING = """
+define internal i64 @{name}_one(ptr %job, i64 %k) alwaysinline {{
+entry:
+%text = call ptr @look(ptr %job, i64 %k)
+%is.bytes = icmp ne ptr %text, null
+br i1 %is.bytes, label %do, label %other
+do:
+%size = call i64 @size_of(ptr %job, i64 %k)
+%status = call i64 @{name}_of(ptr %job, i64 %k, ptr %text, i64 %size)
+ret i64 %status
+other:
+ret i64 1
+}}
+"""
+
+_OF_PIECE = """
+define internal i64 @{name}_one(ptr %job, i64 %k) alwaysinline {{
+entry:
+<ptr sizes>
+<ptr starts>
+<ptr data>
+<i64 room>
+%size.p = getelementptr i64, ptr %sizes, i64 %k
+%size = load i64, ptr %size.p
+%start.p = getelementptr i64, ptr %starts, i64 %k
+%start = load i64, ptr %start.p
+%fits = call i1 @fits(i64 %start, i64 %size, i64 %room)
+br i1 %fits, label %do, label %other
+do:
+%text = getelementptr i8, ptr %data, i64 %start
+%status = call i64 @{name}_of(ptr %job, i64 %k, ptr %text, i64 %size)
+ret i64 %status
+other:
+ret i64 1
+}}
+"""
+
 _LOOP = """
 define void @weft_{name}(ptr %job) {{
 entry:
@@ -292,6 +333,12 @@ ret void
 """
 
 
-def loop(name: str) -> str:
-    """The function that Python calls: `@<name>_one` for the strings from "at" to "stop"."""
-    return _LOOP.format(name=name)
+def functions(kernels: Any) -> tuple[list[str], str]:
+    """The names of the functions of a module of kernels, and all of its text."""
+    strings, pieces, others = [
+        getattr(kernels, names, ()) for names in ("OF_STRINGS", "OF_PIECES", "OTHERS")
+    ]
+    names = [*strings, *pieces, *others]
+    ways = [_OF_STRING.format(name=name) for name in strings]
+    ways += [_OF_PIECE.format(name=name) for name in pieces]
+    return names, "".join([kernels.TEXT, *ways, *[_LOOP.format(name=name) for name in names]])

@@ -44,16 +44,11 @@ done:
 ret i64 %i
 }
 
-define internal i64 @count_words_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @count_words_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
 <ptr sizes>
 var i64 %count = 0
 var i8 %was.space = 1
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 for %i < %size
   %is.space = call i1 @is_space(ptr %data, i64 %i)
   %space = zext i1 %is.space to i8
@@ -69,8 +64,6 @@ end
 %out.p = getelementptr i64, ptr %sizes, i64 %k
 store i64 %all, ptr %out.p
 ret i64 0
-other:
-ret i64 1
 }
 """
 
@@ -102,17 +95,12 @@ other:
 ret i64 1
 }
 
-define internal i64 @split_words_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @split_words_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %next
 next:
-%at = phi i64 [0, %measure], [%end, %kept]
-%column = phi i64 [0, %measure], [%column.next, %kept]
+%at = phi i64 [0, %entry], [%end, %kept]
+%column = phi i64 [0, %entry], [%column.next, %kept]
 %begin = call i64 @word_from(ptr %data, i64 %size, i64 %at)
 %more = icmp slt i64 %begin, %size
 br i1 %more, label %word, label %done
@@ -129,17 +117,10 @@ done:
 ret i64 0
 failed:
 ret i64 %status
-other:
-ret i64 1
 }
 
-define internal i64 @split_bytes_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @split_bytes_of(ptr %job, i64 %k, ptr %data, i64 %size) alwaysinline {
 entry:
-%data = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 for %i < %size
   %behind = add i64 %i, 1
   %status = call i64 @keep_piece(
@@ -151,8 +132,6 @@ end
 ret i64 0
 failed:
 ret i64 %status
-other:
-ret i64 1
 }
 """
 
@@ -199,20 +178,15 @@ none:
 ret i64 -1
 }
 
-define internal i64 @count_cuts_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @count_cuts_of(ptr %job, i64 %k, ptr %data.of, i64 %size) alwaysinline {
 entry:
 <ptr sizes>
 <i64 limit>
 <i64 target room>
-%data.of = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data.of, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %next
 next:
-%at = phi i64 [0, %measure], [%behind, %cut]
-%count = phi i64 [0, %measure], [%count.next, %cut]
+%at = phi i64 [0, %entry], [%behind, %cut]
+%count = phi i64 [0, %entry], [%count.next, %cut]
 %may = icmp slt i64 %count, %limit
 br i1 %may, label %find, label %done
 find:
@@ -228,23 +202,16 @@ done:
 %out.p = getelementptr i64, ptr %sizes, i64 %k
 store i64 %pieces, ptr %out.p
 ret i64 0
-other:
-ret i64 1
 }
 
-define internal i64 @split_cuts_one(ptr %job, i64 %k) alwaysinline {
+define internal i64 @split_cuts_of(ptr %job, i64 %k, ptr %data.of, i64 %size) alwaysinline {
 entry:
 <i64 limit>
 <i64 target room>
-%data.of = call ptr @look(ptr %job, i64 %k)
-%is.bytes = icmp ne ptr %data.of, null
-br i1 %is.bytes, label %measure, label %other
-measure:
-%size = call i64 @size_of(ptr %job, i64 %k)
 br label %next
 next:
-%at = phi i64 [0, %measure], [%behind, %kept]
-%count = phi i64 [0, %measure], [%count.next, %kept]
+%at = phi i64 [0, %entry], [%behind, %kept]
+%count = phi i64 [0, %entry], [%count.next, %kept]
 %may = icmp slt i64 %count, %limit
 br i1 %may, label %find, label %last
 find:
@@ -266,10 +233,8 @@ last:
 ret i64 %last.status
 failed:
 ret i64 %status
-other:
-ret i64 1
 }
 """
 
-NAMES = ("count_words", "split_words", "split_bytes", "count_cuts", "split_cuts")
+OF_STRINGS = ("count_words", "split_words", "split_bytes", "count_cuts", "split_cuts")
 TEXT = _COUNT + _SPLIT + _CUT
