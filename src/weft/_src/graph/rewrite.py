@@ -144,7 +144,8 @@ def is_same(graph: Graph, nodes: Sequence[Node]) -> bool:
     """Whether these nodes are those of the graph, which has the form that a rewriter gives it."""
     if graph.captures and not graph.is_function:
         return False  # its captures become inputs
-    return len(nodes) == len(graph.body) and all(map(operator.is_, nodes, graph.body))
+    body = graph.body
+    return len(nodes) == len(body) and all(map(operator.is_, nodes, body))
 
 
 def with_nested(node: Node, transform: Callable[[Graph], Graph]) -> Node:
