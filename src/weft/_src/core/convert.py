@@ -132,10 +132,15 @@ def _int64(value: int) -> type:
 
 
 def _wrong_kind(value: Any, dtype: DType) -> Exception:
-    how = "convert it with tf.strings.to_number"
-    if not isinstance(value, (str, bytes)):
-        x = "tf.round(x)" if dtype.is_integer else "x"
-        how = f"{'round' if dtype.is_integer else 'convert'} it with tf.cast({x}, tf.{dtype.name})"
+    is_text = isinstance(value, np.ndarray) and value.dtype.kind in "OSUT"
+    if is_text or isinstance(value, (str, bytes)):
+        how = "convert it with tf.strings.to_number(x)"
+    elif dtype is dtypes.string:
+        how = "convert it with tf.strings.as_string(x)"
+    elif dtype.is_integer:
+        how = f"round it with tf.cast(tf.round(x), tf.{dtype.name})"
+    else:
+        how = f"convert it with tf.cast(x, tf.{dtype.name})"
     return DTypeError(
         f"Cannot convert {value!r} ({type(value).__name__}) to a tensor of dtype {dtype.name}. "
         f"Pass a value of that kind, or {how}."
