@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def test_functions_of_the_process_are_found() -> None:
     code = llvm.object_code(_CALLER.format(name="acosh"))
     made = llvm.MachineCode(code)
     twice = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(made.address("twice"))
-    assert twice(2.0) == 2.0 * np.arccosh(2.0)
+    assert twice(2.0) == 2.0 * math.acosh(2.0)  # the C library's, which NumPy's need not be
 
 
 def test_other_files_have_no_names() -> None:
