@@ -25,6 +25,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         return real(text)
 
     executable.calling_code()  # the part that all programs share
+    call(0.0)  # loads the functions of the library that it calls
     monkeypatch.setattr(llvm, "object_code", counted)
     monkeypatch.setattr(cache, "_refusals", {})
     cache.folder.cache_clear()
@@ -134,6 +135,7 @@ def test_the_oldest_files_go_first(
     (first,) = tmp_path.glob("*.o")
     size = first.stat().st_size
     monkeypatch.setattr(cache, "_MOST_BYTES", int(2.5 * size))
+    monkeypatch.setattr(cache._room, "bytes", 0)
     call(3.0)
     (second,) = set(tmp_path.glob("*.o")) - {first}
     call(2.0)  # used again: now the second is the oldest
@@ -145,9 +147,27 @@ def test_the_oldest_files_go_first(
     assert len(left) == 2
 
 
+def test_all_files_are_looked_at_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
+) -> None:
+    """Not at every write: a thousand files would take longer to look at than one to compile."""
+    looks = []
+    monkeypatch.setattr(cache, "_trim", looks.append)
+    monkeypatch.setattr(cache._room, "bytes", 0)
+    use(monkeypatch, tmp_path)
+    for number in range(4):
+        call(float(number))
+    assert len(compilations) == 4
+    assert looks == [tmp_path]
+    monkeypatch.setattr(cache._room, "bytes", 1)
+    call(5.0)
+    assert looks == [tmp_path, tmp_path]
+
+
 def test_unfinished_files_are_not_used_and_go_when_their_writer_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compilations: list[str]
 ) -> None:
+    monkeypatch.setattr(cache._room, "bytes", 0)
     use(monkeypatch, tmp_path)
     being_written, abandoned, other = [tmp_path / name for name in ("a.part", "b.part", "notes")]
     for file in (being_written, abandoned, other):

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 _MOST_BYTES = 256 * 2**20
+_LOOKED_AFTER = 8 * 2**20  # bytes that a process writes until it looks at all files again
 _FORMAT = "checksum, key, code"  # in the key: versions of Weft with other files share a folder
 _DIGEST = 32  # bytes of a hash
 _UNFINISHED = ".part"  # how names of files end that are being written
@@ -35,7 +36,14 @@ class _Reads(threading.local):
     count = 0
 
 
+class _Room:
+    """How much may be written before somebody looks whether there is too much."""
+
+    bytes = 0
+
+
 reads = _Reads()
+_room = _Room()
 _refusals: dict[str, str] = {}  # what was said, by what it was about
 
 
@@ -147,7 +155,11 @@ def _write(path: Path, key: bytes, code: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(unfinished)
         return
-    _trim(path.parent)
+    # To look at a thousand files takes ten milliseconds, longer than many of them saves.
+    _room.bytes -= len(code)
+    if _room.bytes <= 0:
+        _trim(path.parent)
+        _room.bytes = min(_LOOKED_AFTER, _MOST_BYTES // 4)
 
 
 def _trim(where: Path) -> None:

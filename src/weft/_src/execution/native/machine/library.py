@@ -28,30 +28,36 @@ def offer(symbols: str, text_of: Callable[..., str], *, finished: bool = False) 
     _patterns.append(pattern)
 
     def provide(code: bytes) -> None:
-        for found in pattern.finditer(code):
-            symbol = found.group().decode()
-            with llvm.lock:  # code that others call must not be replaced
-                if symbol not in _loaded and symbol not in _begun:
-                    text = text_of(symbol, *[part.decode() for part in found.groups()])
-                    _begun.add(symbol)  # its own code has its name, too
-                    try:
-                        made = _made(text, finished)
-                    finally:
-                        _begun.remove(symbol)
-                    llvm.add_symbol(symbol, made.address(symbol))
-                    _loaded[symbol] = made
+        with llvm.lock:  # code that others call must not be replaced
+            wanted = {found.group().decode(): found.groups() for found in pattern.finditer(code)}
+            there = {*_loaded, *_begun}  # what is begun has its own name in its code, too
+            missing = {s: parts for s, parts in wanted.items() if s not in there}
+            if not missing:
+                return
+            texts = {s: text_of(s, *[part.decode() for part in p]) for s, p in missing.items()}
+            _begun.update(texts)
+            try:
+                made = _made(texts, finished)
+            finally:
+                _begun.difference_update(texts)
+            for symbol in texts:
+                llvm.add_symbol(symbol, made.address(symbol))
+                _loaded[symbol] = made
 
     llvm.providers.append(provide)
 
 
-def _made(text: str, finished: bool) -> llvm.MachineCode:
-    """The code of a function, after what it calls itself."""
-    for name, address in outside.functions_for(text).items():
-        llvm.add_symbol(name, address)
-    code = llvm.code_of(text, finished=finished)
-    for provide in llvm.providers:
-        provide(code)
-    return llvm.MachineCode(code)
+def _made(texts: dict[str, str], finished: bool) -> llvm.MachineCode:
+    """The code of functions, after what they call themselves."""
+    codes = []
+    for text in texts.values():
+        for name, address in outside.functions_for(text).items():
+            llvm.add_symbol(name, address)
+        codes.append(llvm.code_of(text, finished=finished))
+        for provide in llvm.providers:
+            provide(codes[-1])
+    # Loaded together: each engine of LLVM's takes more than a millisecond.
+    return llvm.MachineCode(*codes, defines=texts)
 
 
 def count_missing(text: str) -> int:

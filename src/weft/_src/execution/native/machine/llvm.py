@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,13 +32,17 @@ def _started() -> None:
 _known = {"_GLOBAL_OFFSET_TABLE_"}  # what is there for code besides the libraries of the process
 
 
+@functools.cache
+def _host() -> tuple[str, str]:
+    """The name of this processor, and what it can do."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
 def _new_machine(opt: int = 3) -> Any:
     _started()
+    cpu, features = _host()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=opt,
-        jit=True,
+        cpu=cpu, features=features, opt=opt, jit=True
     )
 
 
@@ -46,21 +50,24 @@ _machine = functools.cache(_new_machine)
 
 
 class MachineCode:
-    """A compiled module, kept alive as long as its functions are used."""
+    """Compiled modules, kept alive as long as their functions are used."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, *codes: bytes, defines: Collection[str] = ()) -> None:
+        """`defines` names functions of these modules that others of them call."""
         self._addresses: dict[str, int] = {}
         missing = [
             name
+            for code in codes
             for name in symbols.undefined(code)
-            if name not in _known and not symbols.is_in_process(name)
+            if name not in _known and name not in defines and not symbols.is_in_process(name)
         ]
         if missing:
             raise OSError(f"machine code needs functions that are not there: {', '.join(missing)}")
         with lock:
             # The engine owns the machine it is given.
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            for code in codes:
+                self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
 
     def __del__(self, lock: Any = lock) -> None:  # the lock as long as the class lives
@@ -161,8 +168,8 @@ def finished_code(text: str) -> bytes:
 def _machine_name() -> str:
     """What code depends on besides the text: processor, LLVM, the version of the code generator."""
     with lock:
-        features = llvm.get_host_cpu_features().flatten()
-        return f"{llvm.get_host_cpu_name()} {features} {llvm.llvm_version_info} {_GENERATION}"
+        cpu, features = _host()
+        return f"{cpu} {features} {llvm.llvm_version_info} {_GENERATION}"
 
 
 @functools.cache
