@@ -6,6 +6,7 @@ import argparse
 
 from benchmarks import (
     batching,
+    busy,
     choices,
     compiling,
     conversion,
@@ -37,8 +38,8 @@ from benchmarks.harness import Peers, print_table
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
     transformers, recurrent, lowered, scaling,
-    compiling, choices, ops, sweep, strings, image, lookup, examples, datasets, pipelines, saving,
-    keras_training, saved_models,
+    compiling, choices, busy, ops, sweep, strings, image, lookup, examples, datasets, pipelines,
+    saving, keras_training, saved_models,
     time_to_result,
 )  # fmt: skip
 

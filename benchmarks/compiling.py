@@ -47,6 +47,26 @@ _LOOP = """h = jnp.zeros((8, 32))
     for i in range(50):
         h = jnp.tanh(xs[i] @ w + h @ u + b)"""
 _JAX_UNROLLED = f"{IMPORTS['jax']}{RNN.body('jax').replace(_SCAN, _LOOP)}"
+# Inference of one image; Keras has the same layers for both.
+_MOBILENET = """
+import numpy as np
+model = tf.keras.applications.MobileNetV2(input_shape=(96, 96, 3), weights=None)
+x = tf.constant(np.random.default_rng(0).random((1, 96, 96, 3), dtype='float32'))
+@tf.function
+def step(x):
+    return model(x, training=False)
+"""
+_JAX_MOBILENET = """
+import os
+os.environ['KERAS_BACKEND'] = 'jax'
+import numpy as np, keras
+model = keras.applications.MobileNetV2(input_shape=(96, 96, 3), weights=None)
+x = jnp.asarray(np.random.default_rng(0).random((1, 96, 96, 3), dtype='float32'))
+trained = [v.value for v in model.trainable_variables]
+others = [v.value for v in model.non_trainable_variables]
+jitted = jax.jit(lambda t, n, x: model.stateless_call(t, n, x, training=False)[0])
+step = lambda x: jitted(trained, others, x)
+"""
 
 
 def _in_both(program: Program) -> tuple[str, tuple[str, str], tuple[str, str]]:
@@ -72,6 +92,11 @@ _WORKLOADS = [
         (_JAX_UNROLLED, RNN.jax.statement),
     ),
     _in_both(MANY),
+    (
+        "MobileNetV2 of Keras, 96 x 96 pixels",
+        (_MOBILENET, "step(x)"),
+        (_JAX_MOBILENET, "step(x).block_until_ready()"),
+    ),
 ]
 
 
