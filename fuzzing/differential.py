@@ -40,6 +40,7 @@ _OF_BITS = (
     "image.combined", "combined_non_max", "CombinedNonMax", "Dilation2DBackprop",
     "FakeQuant", "Quantize", "Dequantize", "quantization",
 )  # fmt: skip
+_OF_COLUMNS = ("qr", "linalg.qr")  # decompositions of matrices that need not be square
 # Vectors that are given up to a sign, or a phase.
 _UP_TO_PHASES = ("EighTridiagonal", "eigh_tridiagonal")
 # On one side of the negative numbers they are another's conjugates.
@@ -256,6 +257,14 @@ def _is_nearly_singular(array: Any) -> bool:
     return any((np.linalg.cond(part) > most).any() for part in (wide, np.tril(wide), np.triu(wide)))
 
 
+def _is_nearly_dependent(array: Any) -> bool:
+    """Whether columns of any matrix are so, which gradients of its decomposition divide by."""
+    if array.ndim < 2 or not array.size or not variation.is_floating(array):
+        return False
+    most = _ROUGH.get(array.dtype.name, 1e-7) / float(ml_dtypes.finfo(array.dtype).eps) / 2
+    return bool((np.linalg.cond(_widened(array)) > most).any())
+
+
 def _is_near_a_cut(matrix: Any) -> bool:
     """Whether rounding decides on which side of the negative numbers an eigenvalue is."""
     found = np.linalg.eigvals(_widened(matrix))
@@ -342,6 +351,8 @@ def _gradients(
     yield "gradient"
     wide = [_widened(a) for a in arrays]
     if _is_of_bits(call) or any(map(_is_nearly_singular, arrays)):
+        return
+    if call.name.lower().startswith(_OF_COLUMNS) and any(map(_is_nearly_dependent, arrays)):
         return
     if not all(map(_squares_fit, arrays)):
         return
