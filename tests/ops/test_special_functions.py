@@ -179,3 +179,12 @@ def test_betainc_of_parameters_whose_sum_overflows(jit: bool) -> None:
     found = run(largest, largest, tf.constant([0.3, 0.7]))
     np.testing.assert_array_equal(found, np.float32([0, 1]))
     assert found.dtype is tf.float32
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_betainc_of_the_smallest_parameters(jit: bool) -> None:
+    tiny = np.finfo(np.float32).tiny
+    run = tf.function(tf.math.betainc, jit_compile=True) if jit else tf.math.betainc
+    found = run(tf.constant([tiny, 1.0]), tiny, 0.5)
+    # As much weight at 0 as at 1; and b ln 2 of the weight below a half.
+    np.testing.assert_allclose(found, [0.5, np.log(2) * tiny], rtol=1e-5)

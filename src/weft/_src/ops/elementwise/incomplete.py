@@ -180,11 +180,11 @@ def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
 
 def _betainc_kernel(xp: ArrayNamespace, a: Array, b: Array, x: Array) -> Any:
     a, b, x, dtype = xp.widen(a), xp.widen(b), xp.widen(x), a.dtype
-    out = xp.special.betainc(a, b, x)
-    # The sum of float32 parameters may be too large: SciPy has NaN then, older versions of it 0.
-    # XLA does not know yet what it gets.
-    if isinstance(out, np.ndarray | np.generic) and xp.isinf(a + b).any():
-        out = xp.special.betainc(*[part.astype(xp.float64) for part in (a, b, x)])
+    # SciPy's float32 has NaN (older versions 0) where the sum of the parameters overflows, and 0 or
+    # 1 for parameters near the smallest number. XLA has no double to fall back on.
+    is_numpy = isinstance(a, np.ndarray | np.generic)
+    wide = [part.astype(xp.float64) for part in (a, b, x)] if is_numpy else [a, b, x]
+    out = xp.special.betainc(*wide)
     # Where a parameter is 0 or infinite all weight is at one end; older versions of SciPy have NaN.
     at_zero, at_one = (a == 0) | (b == xp.inf), (b == 0) | (a == xp.inf)
     is_limit = (at_zero != at_one) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
