@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -156,3 +158,22 @@ def test_integers_are_refused(fn: object) -> None:
 
 def test_float64_row() -> None:
     check_case(Case(tf.math.erf, [f64(2, 3)], {}, special.erf))
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), (7,), (5, 11, 601)])
+def test_erf_of_float32_is_as_exact_as_its_type(shape: tuple[int, ...]) -> None:
+    x = np.linspace(-5, 5, math.prod(shape)).astype(np.float32).reshape(shape)
+    expected = special.erf(x.astype(np.float64))
+    found = tf.math.erf(x).numpy()
+    assert found.shape == shape
+    assert np.all(np.abs(found - expected) <= 8 * np.spacing(np.abs(expected).astype(np.float32)))
+    strided = tf.math.erf(tf.transpose(x)).numpy()
+    np.testing.assert_array_equal(strided, found.T)
+
+
+def test_erf_at_the_edges() -> None:
+    x = np.tile(np.float32([np.nan, np.inf, -np.inf, -0.0, 1e-40, 3.9199]), 3)
+    found = tf.math.erf(x).numpy()[-6:]
+    np.testing.assert_array_equal(found[:4], np.float32([np.nan, 1, -1, -0.0]))
+    assert np.signbit(found[3])
+    np.testing.assert_allclose(found[4:], [1.1283792e-40, 1.0], rtol=1e-4)

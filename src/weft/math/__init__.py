@@ -32,6 +32,7 @@ from weft._src.ops.elementwise.comparison import (
 )
 from weft._src.ops.elementwise.complex_parts import conj, imag, real
 from weft._src.ops.elementwise.division import floordiv, floormod, mod
+from weft._src.ops.elementwise.error_function import erf, erfc
 from weft._src.ops.elementwise.guarded import (
     divide_no_nan,
     multiply_no_nan,
@@ -70,8 +71,6 @@ from weft._src.ops.elementwise.trigonometry import (
 from weft._src.ops.elementwise.unary import (
     abs,
     ceil,
-    erf,
-    erfc,
     exp,
     expm1,
     floor,

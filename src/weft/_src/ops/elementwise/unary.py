@@ -427,7 +427,7 @@ def reciprocal(x: TensorLike, name: str | None = None) -> Tensor:
     return reciprocal_op(convert_to_tensor(x), name=name)
 
 
-# --- sigmoid, error function -------------------------------------------------------------------
+# --- sigmoid ------------------------------------------------------------------------------------
 
 
 def _sigmoid_kernel(xp: ArrayNamespace, x: Array) -> Any:
@@ -451,24 +451,6 @@ sigmoid_op = computed(
     vjp=lambda ctx, g: (g * conj(ctx.outputs[0] * (1 - ctx.outputs[0])),),
     slow_kernel=True,
 )
-_TWO_OVER_ROOT_PI = float(2 / np.sqrt(np.pi))
-erf_op = computed(
-    "Erf",
-    FLOATING,
-    special("erf"),
-    native=Pointwise("erf"),
-    vjp=lambda ctx, g: (g * _TWO_OVER_ROOT_PI * exp_op(-square_op(ctx.inputs[0])),),
-    zero_at_zero=True,
-    slow_kernel=True,
-)
-erfc_op = computed(
-    "Erfc",
-    FLOATING,
-    special("erfc"),
-    native=Pointwise("erfc"),
-    vjp=lambda ctx, g: (g * -_TWO_OVER_ROOT_PI * exp_op(-square_op(ctx.inputs[0])),),
-    slow_kernel=True,
-)
 
 
 def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
@@ -487,42 +469,6 @@ def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     array([0.5], dtype=float32)
     """
     return sigmoid_op(convert_to_tensor(x), name=name)
-
-
-def erf(x: TensorLike, name: str | None = None) -> Tensor:
-    """The error function.
-
-    Args:
-      x: a tensor of floating numbers.
-
-    Returns:
-      A tensor of the shape and dtype of `x`.
-
-    Raises:
-      DTypeError: if `x` has another dtype.
-
-    >>> tf.math.erf([0.0]).numpy()
-    array([0.], dtype=float32)
-    """
-    return erf_op(convert_to_tensor(x), name=name)
-
-
-def erfc(x: TensorLike, name: str | None = None) -> Tensor:
-    """1 - erf(x), exact also where erf(x) is close to 1.
-
-    Args:
-      x: a tensor of floating numbers.
-
-    Returns:
-      A tensor of the shape and dtype of `x`.
-
-    Raises:
-      DTypeError: if `x` has another dtype.
-
-    >>> tf.math.erfc([0.0]).numpy()
-    array([1.], dtype=float32)
-    """
-    return erfc_op(convert_to_tensor(x), name=name)
 
 
 # --- questions about floats --------------------------------------------------------------------

@@ -16,7 +16,7 @@ from weft._src.errors import DTypeError
 from weft._src.ops import rules
 from weft._src.ops.arrays import joining, selection
 from weft._src.ops.contexts import VjpContext
-from weft._src.ops.elementwise import arithmetic, casting, trigonometry, unary
+from weft._src.ops.elementwise import arithmetic, casting, error_function, trigonometry, unary
 from weft._src.ops.elementwise.operands import zero, zeros_like
 from weft._src.ops.elementwise.unary import computed
 from weft._src.ops.registry import Absent, Op, args, define_op
@@ -394,5 +394,5 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     if approximate:
         inner = trigonometry.tanh_op(_ROOT_TWO_OVER_PI * (x + 0.044715 * arithmetic.pow(x, 3)))
     else:
-        inner = unary.erf_op(x / _ROOT_TWO)
+        inner = error_function.erf_op(x / _ROOT_TWO)
     return arithmetic.multiply(0.5 * x, inner + 1, name=name)

@@ -8,7 +8,7 @@ from weft._src.core.dtypes import FLOATING, float32, int32
 from weft._src.core.tensor import Tensor
 from weft._src.errors import DTypeError
 from weft._src.ops.arrays import selection, shape as shapes
-from weft._src.ops.elementwise import clipping, special, unary
+from weft._src.ops.elementwise import clipping, error_function, special
 from weft._src.ops.host.requiring import require
 from weft._src.ops.sampling import stateless
 
@@ -27,7 +27,7 @@ def between(
     a, b = (low - mean) / spread, (high - mean) / spread
     flipped = a > 0
     a, b = selection.where(flipped, -b, a), selection.where(flipped, -a, b)
-    first, last = [0.5 * unary.erfc(-x / 2**0.5) for x in (a, b)]
+    first, last = [0.5 * error_function.erfc(-x / 2**0.5) for x in (a, b)]
     x = special.ndtri(first + drawn * (last - first))
     out = selection.where(flipped, -x, x) * spread + mean
     return clipping.clip_by_value(out, low, high)
