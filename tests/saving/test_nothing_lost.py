@@ -222,13 +222,21 @@ def test_every_changed_byte_is_found(tmp_path: Path) -> None:
 
 def test_a_signal_while_writing_leaves_no_files(tmp_path: Path) -> None:
     program = """
-        import os, signal, sys, threading
+        import os, signal, sys, threading, time
         import numpy as np
         import weft as tf
 
         checkpoint = tf.train.Checkpoint(v=tf.Variable(np.zeros(3_000_000, "float32")))
-        threading.Timer(0.005, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        writing = threading.Event()
+
+        def interrupt():
+            writing.wait()
+            time.sleep(0.005)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt).start()
         try:
+            writing.set()
             for _ in range(200):
                 checkpoint.write(sys.argv[1])
         except KeyboardInterrupt:

@@ -385,8 +385,8 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
     Raises:
       DTypeError: if `features` has another dtype.
 
-    >>> tf.nn.gelu([-1.0, 0.0, 3.0]).numpy()
-    array([-0.15865526,  0.        ,  2.9959502 ], dtype=float32)
+    >>> tf.nn.gelu([-1.0, 0.0, 3.0]).numpy().round(4)
+    array([-0.1587,  0.    ,  2.996 ], dtype=float32)
     """
     x = convert_to_tensor(features)
     if not x.dtype.is_floating:
