@@ -55,6 +55,9 @@ SCRATCH_SLOT = 0  # of the table
 _CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
 _NOT_UNROLLED_FROM = 16  # iterations inside of a loop; unrolled, LLVM takes a third longer
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
+# Terms of a sum that is taken in double: how many accumulators LLVM makes depends on the processor,
+# and with few of them float loses places. What is shorter is exact enough, and in the cache.
+_DOUBLE_FROM = 1 << 15
 
 _OF_BOOLS = {
     "add": "logical_or", "maximum": "logical_or", "multiply": "logical_and",
@@ -257,15 +260,31 @@ class NestWriter:
     ) -> Scalar:
         """A register that grows in the inner loops; its last value is there behind them."""
         kind, place = element.type, self.b.fresh()
+        inner = self.b.before[-1]
+        in_double = kind == "float" and name == "add" and self._terms(depth) >= _DOUBLE_FROM
+        if in_double:
+            kind, wide = "double", self.b.fresh()
+            inner.append(f"{wide} = fpext float {element.text} to double")
+            element, identity = Scalar(wide, kind, element.level), self.b.number(kind, 0.0)
         self._entry.append(f"{place} = alloca {kind}")
         self.b.before[depth].append(f"store {kind} {identity.text}, ptr {place}")
-        inner = self.b.before[-1]
         old, new, out = self.b.fresh(), self.b.fresh(), self.b.fresh()
         inner.append(f"{old} = load {kind}, ptr {place}")
         inner.append(f"{new} = {self._combination(name, t, kind, old, element.text)}")
         inner.append(f"store {kind} {new}, ptr {place}")
         self.b.after[depth].append(f"{out} = load {kind}, ptr {place}")
+        if in_double:
+            kind, wide, out = "float", out, self.b.fresh()
+            self.b.after[depth].append(f"{out} = fptrunc double {wide} to float")
         return Scalar(out, kind, depth)
+
+    def _terms(self, depth: int) -> int:
+        """How many elements the loops inside of a depth combine, at most."""
+        terms = math.prod([self.sizes[g] for g in self.loops[depth:]])
+        if depth == 0 and self._grain is not None:  # a piece of the outermost loop
+            outermost = self.sizes[self.loops[0]]
+            terms = terms // outermost * min(self._grain, outermost)
+        return terms
 
     def _combination(self, name: str, t: DType, kind: str, x: str, y: str) -> str:
         if t.is_bool:  # of which NumPy's sum is true if one is, and the product if all are
