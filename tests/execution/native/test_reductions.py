@@ -99,6 +99,37 @@ def test_large_sums_are_accurate() -> None:
     np.testing.assert_allclose(rows, wide.reshape(1000, 200).sum(0), rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "shape", [(4095,), (4096,), (4097,), (12_289,), (3, 4099), (1500, 7), (7, 3, 5001)]
+)
+def test_sums_in_blocks(shape: tuple[int, ...]) -> None:
+    """Of every length around those of blocks: each term once, and beside other reductions."""
+    x = rng.uniform(0.5, 1, shape).astype(np.float32)
+
+    def function(x: Any) -> list[Any]:
+        mirrored = tf.reverse(x, [-1])  # neither its axes nor those of the product are merged
+        return [
+            tf.reduce_sum(x),
+            tf.reduce_sum(x, -1),
+            tf.reduce_sum(x * mirrored),
+            tf.reduce_max(x),
+            tf.reduce_sum(x * x),
+            x + tf.reduce_sum(x, -1, keepdims=True),
+        ]
+
+    wide, mirrored = x.astype(np.float64), x[..., ::-1].astype(np.float64)
+    expected = [
+        wide.sum(),
+        wide.sum(-1),
+        (wide * mirrored).sum(),
+        wide.max(),
+        (wide * wide).sum(),
+        wide + wide.sum(-1, keepdims=True),
+    ]
+    for got, true in zip(run_native(function, x), expected, strict=True):
+        np.testing.assert_allclose(got, true, rtol=3e-7)
+
+
 def test_reductions_feed_each_other() -> None:
     def function(x: Any) -> dict[str, Any]:
         centred = x - tf.reduce_mean(x, 1, keepdims=True)

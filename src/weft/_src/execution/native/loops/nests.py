@@ -10,7 +10,8 @@ values in memory. For `result = exp(x - s)` over [3, 5], where s : [3, 1], what 
             store exp(r2 - r1), result[5 * i1 + i2]
 
 as text. Axes that all values walk through alike are merged into one loop (`x + y` of [3, 5] is one
-loop of 15); sums over the innermost axis have several accumulators, so that LLVM may use vectors.
+loop of 15); sums over the innermost axis have several accumulators, so that LLVM may use vectors,
+and long ones of float32 are taken in blocks, whose sums are added in double.
 Elements are made once per index (`NestWriter.at` remembers them), whoever uses them.
 """
 
@@ -55,9 +56,9 @@ SCRATCH_SLOT = 0  # of the table
 _CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
 _NOT_UNROLLED_FROM = 16  # iterations inside of a loop; unrolled, LLVM takes a third longer
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
-# Terms of a sum that is taken in double: how many accumulators LLVM makes depends on the processor,
-# and with few of them float loses places. What is shorter is exact enough, and in the cache.
-_DOUBLE_FROM = 1 << 15
+# Terms of a sum that are added in float, before they join the rest in double: how many accumulators
+# LLVM makes depends on the processor, and with few of them a long sum in float loses places.
+_BLOCK = 1 << 12
 
 _OF_BOOLS = {
     "add": "logical_or", "maximum": "logical_or", "multiply": "logical_and",
@@ -97,6 +98,9 @@ class NestWriter:
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}
         self._own: set[int] = set()
+        # What is done before and after each block of the innermost loop, if it is that long.
+        is_long = bool(self.loops) and self._length(len(self.loops) - 1) > _BLOCK
+        self._block: tuple[list[str], list[str]] | None = ([], []) if is_long else None
         self._reduces_oddly = False  # in a way that LLVM may not turn into vectors
         self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
@@ -260,31 +264,46 @@ class NestWriter:
     ) -> Scalar:
         """A register that grows in the inner loops; its last value is there behind them."""
         kind, place = element.type, self.b.fresh()
-        inner = self.b.before[-1]
-        in_double = kind == "float" and name == "add" and self._terms(depth) >= _DOUBLE_FROM
-        if in_double:
-            kind, wide = "double", self.b.fresh()
-            inner.append(f"{wide} = fpext float {element.text} to double")
-            element, identity = Scalar(wide, kind, element.level), self.b.number(kind, 0.0)
+        first, last = self.b.before[depth], self.b.after[depth]
+        in_blocks = kind == "float" and name == "add" and self._terms(depth) > _BLOCK
+        if in_blocks:
+            first, last = self._block or (self.b.before[-2], self.b.after[-2])
         self._entry.append(f"{place} = alloca {kind}")
-        self.b.before[depth].append(f"store {kind} {identity.text}, ptr {place}")
+        first.append(f"store {kind} {identity.text}, ptr {place}")
+        inner = self.b.before[-1]
         old, new, out = self.b.fresh(), self.b.fresh(), self.b.fresh()
         inner.append(f"{old} = load {kind}, ptr {place}")
         inner.append(f"{new} = {self._combination(name, t, kind, old, element.text)}")
         inner.append(f"store {kind} {new}, ptr {place}")
-        self.b.after[depth].append(f"{out} = load {kind}, ptr {place}")
-        if in_double:
-            kind, wide, out = "float", out, self.b.fresh()
-            self.b.after[depth].append(f"{out} = fptrunc double {wide} to float")
-        return Scalar(out, kind, depth)
+        last.append(f"{out} = load {kind}, ptr {place}")
+        return Scalar(self._sum_of_blocks(out, last, depth) if in_blocks else out, kind, depth)
+
+    def _sum_of_blocks(self, part: str, lines: list[str], depth: int) -> str:
+        """Adds the float that each block leaves behind; the lines at its end grow by that."""
+        place, wide, old, new = [self.b.fresh() for _ in range(4)]
+        self._entry.append(f"{place} = alloca double")
+        self.b.before[depth].append(f"store double 0.0, ptr {place}")
+        lines += [
+            f"{wide} = fpext float {part} to double",
+            f"{old} = load double, ptr {place}",
+            f"{new} = fadd double {old}, {wide}",
+            f"store double {new}, ptr {place}",
+        ]
+        total, out = self.b.fresh(), self.b.fresh()
+        self.b.after[depth] += [
+            f"{total} = load double, ptr {place}",
+            f"{out} = fptrunc double {total} to float",
+        ]
+        return out
 
     def _terms(self, depth: int) -> int:
         """How many elements the loops inside of a depth combine, at most."""
-        terms = math.prod([self.sizes[g] for g in self.loops[depth:]])
-        if depth == 0 and self._grain is not None:  # a piece of the outermost loop
-            outermost = self.sizes[self.loops[0]]
-            terms = terms // outermost * min(self._grain, outermost)
-        return terms
+        return math.prod([self._length(level) for level in range(depth, len(self.loops))])
+
+    def _length(self, level: int) -> int:
+        """How many iterations a loop has at most; the outermost may be done in pieces."""
+        size = self.sizes[self.loops[level]]
+        return size if level or self._grain is None else min(size, self._grain)
 
     def _combination(self, name: str, t: DType, kind: str, x: str, y: str) -> str:
         if t.is_bool:  # of which NumPy's sum is true if one is, and the product if all are
@@ -381,6 +400,9 @@ class NestWriter:
         above = "%outside"
         for level in range(1, levels + 1):
             start = begin if level == 1 else "0"
+            if level == levels and self._is_in_blocks():
+                lines += self._start_of_block(start, above, self._end(level, end))
+                start, above = "%block.from", "%block"
             lines += [
                 f"br label %loop{level}",
                 f"loop{level}:",
@@ -389,18 +411,19 @@ class NestWriter:
             ]
             above = f"%loop{level}"
         for level in range(levels, 0, -1):
-            size: int | str = self.sizes[self.loops[level - 1]]
-            if level == 1 and end:
-                size = end
+            size = self._end(level, end)
+            in_blocks = level == levels and self._is_in_blocks()
+            stop = "%block.to" if in_blocks else size
             kind = self._kind_of_loop(level)
             lines += [
                 *(body.after[level]),
                 f"br label %latch{level}",
                 f"latch{level}:",
                 f"%i{level}.next = add nuw nsw i64 %i{level}, 1",
-                f"%i{level}.more = icmp ult i64 %i{level}.next, {size}",
+                f"%i{level}.more = icmp ult i64 %i{level}.next, {stop}",
                 f"br i1 %i{level}.more, label %loop{level}, label %end{level}, {kind}",
                 f"end{level}:",
+                *(self._end_of_block(size) if in_blocks else ()),
             ]
         lines += [*body.after[0], *result]
         return StepFunction(
@@ -411,6 +434,37 @@ class NestWriter:
             "\n".join(lines),
             RANGE if end else (),
         )
+
+    def _end(self, level: int, end: str) -> str:
+        """Where a loop ends; the outermost of a piece at the end of the piece."""
+        return end if level == 1 and end else str(self.sizes[self.loops[level - 1]])
+
+    def _is_in_blocks(self) -> bool:
+        return self._block is not None and bool(self._block[0])
+
+    def _start_of_block(self, start: str, above: str, end: str) -> list[str]:
+        """A loop around the innermost one, which gives it a part of its range at a time."""
+        assert self._block is not None
+        self.b.module.declare("llvm.umin.i64", "i64", "i64, i64")
+        return [
+            "br label %block",
+            "block:",
+            f"%block.from = phi i64 [{start}, {above}], [%block.to, %block.end]",
+            f"%block.next = add nuw nsw i64 %block.from, {_BLOCK}",
+            f"%block.to = call i64 @llvm.umin.i64(i64 %block.next, i64 {end})",
+            *self._block[0],
+        ]
+
+    def _end_of_block(self, end: str) -> list[str]:
+        assert self._block is not None
+        return [
+            "br label %block.end",
+            "block.end:",
+            *self._block[1],
+            f"%block.more = icmp ult i64 %block.to, {end}",
+            f"br i1 %block.more, label %block, label %blocks.end, {OUTER_LOOP}",
+            "blocks.end:",
+        ]
 
     def _attributes(self) -> str:
         """Long loops with much to compute are to use the widest vectors; LLVM prefers others."""
