@@ -29,6 +29,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
 )
 from weft._src.execution.native.loops.kernels.tile_library import Tile
 from weft._src.execution.native.loops.kernels.tiles import region_words
+from weft._src.execution.native.loops.stripes import Striping
 from weft._src.execution.native.machine import guarded, library, pool
 from weft._src.ops.nn.windows import Geometry
 
@@ -102,25 +103,20 @@ class ArrayMaker:
 
     def stripes(self, x: Array, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
         """Of an array whose elements are read in this shape."""
-        *batch, k, n = shape
+        k, n = shape[-2:]
         lanes, vectors = lanes_of(self.dtype), vectors_for(n, self.dtype, rows)
         width = lanes * vectors
         if n % lanes == 0 and (n <= width or not copy):
             return RightSide(x, n, width, vectors)
-        count = -(-n // width)
-        wide = np.zeros((*batch, count, k, width), x.dtype)
-        matrix = x.reshape(shape)
-        for number in range(count):
-            part = matrix[..., number * width : (number + 1) * width]
-            wide[..., number, :, : part.shape[-1]] = part
-        return RightSide(wide, width, k * width, vectors)
+        return RightSide(Striping(shape, width).of(x), width, k * width, vectors)
 
     def turned_stripes(self, filters: Array, shape: tuple[int, int, int], rows: int) -> RightSide:
         """Of filters that lead back."""
         taps, inputs, outputs = shape
-        turned = filters.reshape(shape)[::-1].swapaxes(1, 2)
-        columns = np.ascontiguousarray(turned).reshape(taps * outputs, inputs)
-        return self.stripes(columns, columns.shape, copy=True, rows=rows)
+        vectors = vectors_for(inputs, self.dtype, rows)
+        width = lanes_of(self.dtype) * vectors
+        stripes = Striping(shape, width, leads_back=True).of(filters)
+        return RightSide(stripes, width, taps * outputs * width, vectors)
 
     def bordered(self, x: Array, where: Geometry) -> Array:
         """With zeros around."""

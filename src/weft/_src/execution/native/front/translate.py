@@ -9,10 +9,12 @@ import numpy as np
 
 from weft._src.core import dtypes
 from weft._src.core.specs import TensorSpec
+from weft._src.core.tensor import EagerTensor
 from weft._src.execution.native.front.lowering.graphs import Cell, Lowering
 from weft._src.execution.native.front.lowering.rules import static_shape
 from weft._src.execution.native.loops.blocks import Write
 from weft._src.execution.native.loops.program import Program
+from weft._src.execution.native.loops.stripes import Striping
 from weft._src.execution.native.loops.values import NotCompilableError, Shape, Stored
 from weft._src.execution.native.machine.builder import has_memory_type
 from weft._src.graph.ir import Graph
@@ -23,6 +25,7 @@ class Translation(NamedTuple):
 
     program: Program
     inputs: list[tuple[int, Stored]]  # (position among the graph's inputs, slot)
+    stripes: list[tuple[int, Stored, Striping]]  # of inputs, which come behind all inputs
     constants: list[np.ndarray[Any, Any]]
     constant_slots: list[Stored]
     cells: frozenset[int]  # positions of variables
@@ -36,12 +39,15 @@ def translate(graph: Graph, variables: Sequence[TensorSpec | None]) -> Translati
     lowering = Lowering(program)
     given: list[Any] = []
     inputs: list[tuple[int, Stored]] = []
+    lasting = _lasting(graph, variables)
     for position, (tensor, variable) in enumerate(zip(graph.all_inputs, variables, strict=True)):
         spec = tensor.spec if variable is None else variable
         if not has_memory_type(spec.dtype) or not spec.is_static:
             raise NotCompilableError(f"the input {tensor.node.name} is {spec}")
         stored = program.slot(Stored(spec.dtype, cast(Shape, spec.dims), tensor.node.name))
         inputs.append((position, stored))
+        if id(tensor) in lasting:
+            lowering.lasting[id(stored)] = position
         given.append(stored if variable is None else Cell(stored, tensor.node.name))
     values = lowering.lower(graph, given)
     cells = [x for x in given if isinstance(x, Cell)]
@@ -61,9 +67,20 @@ def translate(graph: Graph, variables: Sequence[TensorSpec | None]) -> Translati
     return Translation(
         program,
         inputs,
+        lowering.stripes,
         lowering.constants,
         lowering.constant_slots,
         variable_positions,
         written,
         outputs,
     )
+
+
+def _lasting(graph: Graph, variables: Sequence[TensorSpec | None]) -> set[int]:
+    """The inputs (by id) that are the same from call to call, as a rule.
+
+    Captured tensors, and variables that are only read.
+    """
+    captured = {id(inner) for outer, inner in graph.captures if isinstance(outer, EagerTensor)}
+    read = {id(x) for x, v in zip(graph.all_inputs, variables, strict=True) if v is not None}
+    return (captured | read) - {id(t) for t in graph.effects.writes}

@@ -21,6 +21,7 @@ from weft._src.core.cells import VariableCell
 from weft._src.core.flags import flags
 from weft._src.execution.native.front.translate import Translation
 from weft._src.execution.native.machine import guarded, kept_memory
+from weft._src.execution.native.machine.kept_stripes import KeptStripes, with_stripes
 from weft._src.execution.native.machine.llvm import MachineCode, lock, plain_code
 from weft._src.execution.native.machine.support import array_functions
 from weft._src.execution.native.machine.trampoline import (
@@ -127,7 +128,10 @@ class Executable:
         self._written = sorted(translation.written)
         self._inputs = [(s.dtype.numpy_dtype, s.shape) for _, s in translation.inputs]
         places = translation.program.memory
-        inputs = [stored for _, stored in translation.inputs]
+        inputs = [
+            *[stored for _, stored in translation.inputs],
+            *[stored for _, stored, _ in translation.stripes],
+        ]
         # Everything the context points to has to live as long as the executable.
         self._sizes = [np.array([*v.shape, 0], np.intp) for v in (*inputs, *translation.outputs)]
         self._dtypes = [v.dtype.numpy_dtype for v in (*inputs, *translation.outputs)]
@@ -167,7 +171,11 @@ class Executable:
         native = _api.PyCFunction_NewEx(ctypes.addressof(self._method), self._context, None)
         if is_guarded:
             native = guarded.calls(native)
-        self.call = _behind_memory_check(native, translation.outputs)
+        kept = [
+            KeptStripes(position, *self._inputs[position], how)
+            for position, _, how in translation.stripes
+        ]
+        self.call = with_stripes(_behind_memory_check(native, translation.outputs), kept)
         self._free = fixed["free"]
 
     def __call__(self, *values: Any) -> Any:

@@ -31,10 +31,11 @@ from weft._src.execution.native.front.lowering import (  # the families register
     windows as windows,
 )
 from weft._src.execution.native.front.lowering.rules import check_dtype, copy_rule, rule_of
-from weft._src.execution.native.loops.blocks import Block, Keep, Write
+from weft._src.execution.native.loops.blocks import Block, Keep, Write, base_of
 from weft._src.execution.native.loops.kernels.checks import Check
 from weft._src.execution.native.loops.kernels.control import Given
 from weft._src.execution.native.loops.program import Program
+from weft._src.execution.native.loops.stripes import Striping
 from weft._src.execution.native.loops.values import (
     ElementSource,
     Elementwise,
@@ -48,6 +49,8 @@ from weft._src.execution.native.loops.values import (
 )
 from weft._src.execution.native.pace import breathe
 from weft._src.graph.ir import Graph, Node
+
+_MOST_KEPT = 1 << 28  # bytes of stripes that a program keeps
 
 
 class Cell:
@@ -76,6 +79,10 @@ class Lowering:
         self.block = Block()
         self.constants: list[np.ndarray[Any, Any]] = []
         self.constant_slots: list[Stored] = []
+        self.lasting: dict[int, int] = {}  # inputs that stay as they are, and their positions
+        self.stripes: list[tuple[int, Stored, Striping]] = []  # of these: position, slot, form
+        self._stripes_of: dict[tuple[int, Striping], Stored] = {}
+        self._kept_bytes = 0
         self.has_written = False
         self.loops: list[Given] = []  # what the bodies of the loops around are given
         self.repetitions = 0  # how often the loop around runs at most, if that is known
@@ -114,6 +121,40 @@ class Lowering:
         stand_in = Stored(made.dtype, made.shape, made.label)
         given[stand_in] = made
         return stand_in
+
+    def kept_stripes(self, value: Value, how: Striping) -> Stored | None:
+        """The slot for the stripes of an input that stays as it is; None for other values.
+
+        They are made for the first call, and again when the input is another array.
+        """
+        source = base_of(value)
+        if id(source) in self.lasting or source in self.constant_slots:
+            return self._slot_for_stripes(source, how)
+        if not self.loops or source not in self.loops[-1]:
+            return None
+        given = self.loops.pop()
+        made = self.kept_stripes(given[source], how)  # type: ignore[index]
+        self.loops.append(given)
+        if made is None:
+            return None
+        stand_in = Stored(made.dtype, made.shape, made.label)
+        given[stand_in] = made
+        return stand_in
+
+    def _slot_for_stripes(self, source: Value, how: Striping) -> Stored | None:
+        found = self._stripes_of.get((id(source), how))
+        if found is not None:
+            return found
+        self._kept_bytes += how.size * source.dtype.size
+        if self._kept_bytes > _MOST_KEPT:
+            return None
+        if source in self.constant_slots:
+            made = self.constant("stripes", how.of(self.constants[self.constant_slots.index(source)]))
+        else:
+            made = self.program.slot(Stored(source.dtype, how.result_shape, "stripes"))
+            self.stripes.append((self.lasting[id(source)], made, how))
+        self._stripes_of[id(source), how] = made
+        return made
 
     def is_invariant(self, value: Value) -> bool:
         """Whether the value is the same in every iteration of the loop around."""

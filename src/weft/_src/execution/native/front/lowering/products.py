@@ -34,6 +34,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
 from weft._src.execution.native.loops.kernels.products import Product
 from weft._src.execution.native.loops.kernels.tiles import Tiles
 from weft._src.execution.native.loops.kernels.turning import Stripes, Turned
+from weft._src.execution.native.loops.stripes import Striping
 from weft._src.execution.native.loops.values import (
     Assembled,
     ElementSource,
@@ -58,6 +59,7 @@ _MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
 _LEAST_OF_VECTORS = 4_000  # multiplications, if the right side need not be arranged
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
+_KEPT_FROM = 4096  # numbers from which stripes of what does not change are kept
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 _UNCOPIED = 32 << 10  # bytes of a right side that stays in a first-level cache as it is
 
@@ -154,6 +156,10 @@ def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> 
     k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
     lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows)
     width = lanes * vectors
+    if b.size >= _KEPT_FROM and (tb or n % lanes or n > width):
+        kept = lowering.kept_stripes(b, Striping(b.shape, width, turned=tb))
+        if kept is not None:
+            return RightSide(kept, width, k * width, vectors)
     if not tb and n % lanes == 0 and (n <= width or not copy):
         return RightSide(b, n, width, vectors)
     if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
@@ -182,6 +188,10 @@ def tap_panels(lowering: Lowering, filters: Value, rows: int) -> RightSide:
     taps, inputs, outputs = filters.shape
     vectors = vectors_for(inputs, filters.dtype, rows)
     width = lanes_of(filters.dtype) * vectors
+    if filters.size >= _KEPT_FROM:
+        kept = lowering.kept_stripes(filters, Striping(filters.shape, width, leads_back=True))
+        if kept is not None:
+            return RightSide(kept, width, taps * outputs * width, vectors)
     if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
         columns = reshaped(_back_to_front(filters), (taps * outputs, inputs))
         return panels(lowering, columns, tb=False, copy=True, rows=rows)
