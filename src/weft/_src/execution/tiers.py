@@ -49,6 +49,8 @@ _MOST_REASONS = 3  # that are listed
 # called, it takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
 _BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
+# Large products use all processors: what the compiler takes, it takes from the caller.
+_BEGIN_IN_TURN, _MOSTLY = 1, 1 / 4
 _SHORT_WAIT = 0.05  # seconds
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
 _LEAST_SPENT = 0.002  # seconds; before, there is nothing to think about
@@ -199,8 +201,7 @@ class TieredPlan:
     def _consider(self, values: Sequence[Any]) -> None:
         """Has the compiler begin, if NumPy has spent so much that it is time."""
         compilation = Compilation(self._estimate)
-        share = _BEGIN_BESIDE if is_one_idle() else _BEGIN
-        rent = self._rent
+        share, rent = self._share, self._rent
         if rent <= share * compilation.expected:
             # Whether a processor is idle may be another matter soon; it is not asked at every call.
             due = self._spent * share * compilation.expected / rent
@@ -219,6 +220,13 @@ class TieredPlan:
             self._spent,
             compilation.expected,
         )
+
+    @property
+    def _share(self) -> float:
+        """The part of what compiling costs that has to be spent before it begins."""
+        if self._bound > _MOSTLY * self._best:
+            return _BEGIN_IN_TURN
+        return _BEGIN_BESIDE if is_one_idle() else _BEGIN
 
     def _waiting(self, *values: Any) -> Any:
         """On NumPy while the compiler works, until so much was spent that waiting for it pays."""

@@ -1,8 +1,8 @@
 """Stripes of weights, made once and kept from call to call.
 
 To make stripes takes a quarter of the time of a product of a hundred rows, and more than all of a
-product of a few. Captured tensors and variables that a function does not write are the same array in
-many calls, so machine code is given their stripes as one more input.
+product of a few. Captured tensors and variables that a function does not write are the same array
+in many calls, so machine code is given their stripes as one more input.
 
 An array that was seen must not change: the variable is marked as shared, so that who writes it next
 takes a new buffer, as after any other read. Where a variable is another one at every call (somebody
@@ -58,9 +58,7 @@ class KeptStripes:
         return stripes
 
 
-def with_stripes(
-    native: Callable[..., Any], kept: Sequence[KeptStripes]
-) -> Callable[..., Any]:
+def with_stripes(native: Callable[..., Any], kept: Sequence[KeptStripes]) -> Callable[..., Any]:
     """The function, which is given the stripes behind its inputs."""
     if not kept:
         return native

@@ -122,6 +122,15 @@ class Lowering:
         given[stand_in] = made
         return stand_in
 
+    def is_lasting(self, value: Value) -> bool:
+        """Whether the value is an input that is the same from call to call, or a constant."""
+        source: Any = base_of(value)
+        for given in reversed(self.loops):
+            if id(source) in self.lasting or source not in given:
+                break
+            source = base_of(given[source])
+        return id(source) in self.lasting or source in self.constant_slots
+
     def kept_stripes(self, value: Value, how: Striping) -> Stored | None:
         """The slot for the stripes of an input that stays as it is; None for other values.
 
@@ -133,7 +142,7 @@ class Lowering:
         if not self.loops or source not in self.loops[-1]:
             return None
         given = self.loops.pop()
-        made = self.kept_stripes(given[source], how)  # type: ignore[index]
+        made = self.kept_stripes(given[source], how)
         self.loops.append(given)
         if made is None:
             return None
@@ -149,7 +158,9 @@ class Lowering:
         if self._kept_bytes > _MOST_KEPT:
             return None
         if source in self.constant_slots:
-            made = self.constant("stripes", how.of(self.constants[self.constant_slots.index(source)]))
+            made = self.constant(
+                "stripes", how.of(self.constants[self.constant_slots.index(source)])
+            )
         else:
             made = self.program.slot(Stored(source.dtype, how.result_shape, "stripes"))
             self.stripes.append((self.lasting[id(source)], made, how))

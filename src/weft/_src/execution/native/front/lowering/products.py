@@ -57,9 +57,12 @@ _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
 # With many rows that lie as tiles read them, there may be more: BLAS took 4 to 20 % longer.
 _MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
 _LEAST_OF_VECTORS = 4_000  # multiplications, if the right side need not be arranged
+# With stripes that are kept, any number of rows: BLAS reads a matrix at a third of the pace.
+_LEAST_KEPT, _MOST_OF_KEPT = 1 << 16, 1 << 32  # numbers of the right side; multiplications
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _KEPT_FROM = 4096  # numbers from which stripes of what does not change are kept
+_PAGE, _PAD = 4096, 16  # bytes; numbers
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 _UNCOPIED = 32 << 10  # bytes of a right side that stays in a first-level cache as it is
 
@@ -87,7 +90,8 @@ def product(
     b, strided_b = _batched(in_memory(b), batch)
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
-    if _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
+    is_kept = not ta and _suits_kept_stripes(b, m, n, k) and lowering.is_lasting(b)
+    if is_kept or _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
         lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
@@ -106,6 +110,8 @@ def _tiles(
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
+    if not turned[0] and min(4 * m, n) >= _COPY_FROM and k * a.dtype.size % _PAGE == 0:
+        a, row, whole_row = _padded_rows(a), k + _PAD, k + _PAD
     if turned[0] and n >= _COPY_FROM:
         step, whole_row = row_count(right.vectors, m), k
         a, lines = _striped(a, step, turned=False), whole_and_rest(m, step)
@@ -145,6 +151,13 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool, tb: bool) ->
     most = _MOST if ta or m < _MANY_ROWS else _MOST_OF_MANY
     least = _LEAST if tb or n % lanes_of(dtype) else _LEAST_OF_VECTORS
     return least < m * n * k <= most
+
+
+def _suits_kept_stripes(b: Value, m: int, n: int, k: int) -> bool:
+    """Whether tiles are faster than BLAS where stripes of the right side need not be made."""
+    if b.dtype not in (dtypes.float32, dtypes.float64) or n <= lanes_of(b.dtype) // 2:
+        return False
+    return b.size >= _LEAST_KEPT and m * n * k < _MOST_OF_KEPT
 
 
 def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:
@@ -249,6 +262,15 @@ def _striped(x: Value, width: int, *, turned: bool) -> Value:
     rows = Indexed(x.dtype, (*batch, k, stripes, width), "rows", "slice", (x,), by_rows)
     part = Part(rows, lambda source, index: (*index[:-3], index[-2], index[-3], index[-1]))
     return Assembled(x.dtype, shape, "stripes", [part], None)
+
+
+def _padded_rows(a: Value) -> Value:
+    """Matrices with something behind each row, so that rows do not lie a page apart.
+
+    Numbers a page apart fall into one line of a cache, which holds fewer than a tile has rows.
+    """
+    shape = (*a.shape[:-1], a.shape[-1] + _PAD)
+    return Assembled(a.dtype, shape, "rows", [Part(a, lambda source, index: index)], None)
 
 
 def _batch_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

@@ -158,7 +158,9 @@ def _line(kind: str) -> list[str]:
         lines.append(f"%{letter}.at = getelementptr {kind}, ptr %{letter}, i64 {total}")
     depth_numbers = [f"{what}{i}" for i in range(LEVELS) for what in ("n", "s", "t")]
     depth_numbers[0] = "step.count"
-    numbers = ", ".join(f"i64 %{x}" for x in ["a_row", "c_row", "lanes", "adds", *depth_numbers])
+    numbers = ", ".join(
+        f"i64 %{x}" for x in ["a_row", "c_row", "lanes", "adds", "b_panel", *depth_numbers]
+    )
     return [
         *lines,
         f"call void %high.f(ptr %a.at, ptr %b.at, ptr %c.at, i64 %high_tiles, {numbers})",

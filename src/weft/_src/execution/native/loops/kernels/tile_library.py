@@ -21,6 +21,9 @@ from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, al
 
 _PREFIX, _CHANNELS = "weft_tile", "weft_channels_tile"
 LEVELS = 3  # loops over the depth
+PREFETCH = "llvm.prefetch.p0"
+_CACHE_LINE = 64  # bytes
+_TO_READ_FROM_SECOND_CACHE = "i32 0, i32 2, i32 1"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Tile:
     def _numbers(self) -> list[str]:
         """Its parameters that are numbers."""
         depth = [f"{name}{i}" for i in range(LEVELS) for name in ("n", "s", "t")]
-        return ["tiles", "a.row", "c.row", "last", "adds", *depth]
+        return ["tiles", "a.row", "c.row", "last", "adds", "ahead", *depth]
 
     def text(self) -> str:
         """The function."""
@@ -89,7 +92,12 @@ class Tile:
 
     def _tile(self) -> list[str]:
         """The tile with the number %m."""
-        lines = []
+        line = _CACHE_LINE // alignment(self.kind)
+        lines = [
+            f"%m.part = urem i64 %m, {max(1, self.vectors * self.lanes // line)}",
+            f"%m.line = mul nuw nsw i64 %m.part, {line}",
+            "%fetched = add nsw i64 %ahead, %m.line",
+        ]
         for letter in "ac":
             lines += [
                 f"%{letter}.shift.m = mul nsw i64 %m, %{letter}.off.{self.rows}",
@@ -163,6 +171,8 @@ class Tile:
         for v in range(self.vectors):
             lines.append(f"%b.p.{v} = getelementptr {kind}, ptr %b.at, i64 {v * self.lanes}")
             lines.append(f"%b.v.{v} = {self._loaded(f'%b.p.{v}', v)}")
+        if not self.channels:
+            lines += self._fetched()
         for r in range(self.rows):
             lines.append(f"%a.p.{r} = getelementptr {kind}, ptr %a.at, i64 %a.off.{r}")
             lines += self._channels(r) if self.channels else self._number(r)
@@ -175,6 +185,13 @@ class Tile:
                     f"store {vector} %new.{at}, ptr %sum.{at}",
                 ]
         return lines
+
+    def _fetched(self) -> list[str]:
+        """Brings a part of the same step of the next panel of b into the second-level cache."""
+        return [
+            f"%b.next = getelementptr {self.kind}, ptr %b.at, i64 %fetched",
+            f"call void @{PREFETCH}(ptr %b.next, {_TO_READ_FROM_SECOND_CACHE})",
+        ]
 
     def _loaded(self, place: str, v: int) -> str:
         """A vector of b, which goes on behind the columns of a product, but not of channels."""
@@ -255,6 +272,7 @@ def _text(symbol: str, prefix: str, kind: str, *numbers: str) -> str:
     module = Module()
     mask = f"<{tile.lanes} x i1>"
     module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, {mask}")
+    module.declare(PREFETCH, "void", "ptr, i32, i32, i32")
     module.declare(tile.masked_load, tile.vector, f"ptr, i32, {mask}, {tile.vector}")
     module.functions.append(tile.text())
     return module.text()
