@@ -101,19 +101,23 @@ class ArrayMaker:
     def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
 
-    def stripes(self, x: Array, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
+    def stripes(
+        self, x: Array, shape: tuple[int, ...], *, copy: bool, rows: int, apart: int = 0
+    ) -> RightSide:
         """Of an array whose elements are read in this shape."""
         k, n = shape[-2:]
-        lanes, vectors = lanes_of(self.dtype), vectors_for(n, self.dtype, rows)
+        lanes, vectors = lanes_of(self.dtype), vectors_for(n, self.dtype, rows, apart)
         width = lanes * vectors
         if n % lanes == 0 and (n <= width or not copy):
             return RightSide(x, n, width, vectors)
         return RightSide(Striping(shape, width).of(x), width, k * width, vectors)
 
-    def turned_stripes(self, filters: Array, shape: tuple[int, int, int], rows: int) -> RightSide:
+    def turned_stripes(
+        self, filters: Array, shape: tuple[int, int, int], rows: int, apart: int
+    ) -> RightSide:
         """Of filters that lead back."""
         taps, inputs, outputs = shape
-        vectors = vectors_for(inputs, self.dtype, rows)
+        vectors = vectors_for(inputs, self.dtype, rows, apart)
         width = lanes_of(self.dtype) * vectors
         stripes = Striping(shape, width, leads_back=True).of(filters)
         return RightSide(stripes, width, taps * outputs * width, vectors)

@@ -47,13 +47,18 @@ class Maker(Protocol):
 
     dtype: DType
 
-    def stripes(self, x: Any, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
-        """The right side of a product, for lines of so many rows, from x as [..., depth, columns].
+    def stripes(
+        self, x: Any, shape: tuple[int, ...], *, copy: bool, rows: int, apart: int = 0
+    ) -> RightSide:
+        """The right side of a product, from x as [..., depth, columns].
 
-        `copy=False` where a matrix is read once only, so that stripes do not pay.
+        For lines of so many rows that lie so many bytes apart. `copy=False` where a matrix is read
+        once only, so that stripes do not pay.
         """
 
-    def turned_stripes(self, filters: Any, shape: tuple[int, int, int], rows: int) -> RightSide:
+    def turned_stripes(
+        self, filters: Any, shape: tuple[int, int, int], rows: int, apart: int
+    ) -> RightSide:
         """The same of filters [taps, inputs, outputs] that lead back; the last tap comes first."""
 
     def bordered(self, x: Any, where: Geometry) -> Any:
@@ -80,7 +85,9 @@ def convolved(maker: Maker, x: Any, filters: Any, where: Geometry) -> Any:
     pixels = x.shape[0] * math.prod(where.outputs)
     rows = _rows_of_lines(where, pixels)
     copy = pixels >= (_COPY_FROM if rows == pixels else _COPY_LINES_FROM)
-    right_side = maker.stripes(filters, (kh * kw * channels, outputs), copy=copy, rows=rows)
+    apart = where.strides[1] * channels * maker.dtype.size
+    shape = (kh * kw * channels, outputs)
+    right_side = maker.stripes(filters, shape, copy=copy, rows=rows, apart=apart)
     return _convolved(maker, x, right_side, outputs, where)
 
 
@@ -115,7 +122,8 @@ def input_gradient(maker: Maker, g: Any, filters: Any, where: Geometry) -> Any |
         return None
     pixels = g.shape[0] * math.prod(where.sizes)
     rows = _rows_of_lines(where, pixels) if back is None else _rows_of_lines(back, pixels)
-    right_side = maker.turned_stripes(filters, (kh * kw, inputs, outputs), rows)
+    apart = outputs * maker.dtype.size
+    right_side = maker.turned_stripes(filters, (kh * kw, inputs, outputs), rows, apart)
     if back is not None:
         return _convolved(maker, g, right_side, inputs, back)
     assert down is not None

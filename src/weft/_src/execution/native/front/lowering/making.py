@@ -24,16 +24,20 @@ class ValueMaker:
     def __init__(self, lowering: Lowering, label: str, like: Value) -> None:
         self.lowering, self.label, self.dtype = lowering, label, like.dtype
 
-    def stripes(self, x: Value, shape: tuple[int, ...], *, copy: bool, rows: int) -> RightSide:
+    def stripes(
+        self, x: Value, shape: tuple[int, ...], *, copy: bool, rows: int, apart: int = 0
+    ) -> RightSide:
         """Of a value whose elements are read in this shape."""
         matrix = reshaped(x, shape)
-        found = panels(self.lowering, matrix, tb=False, copy=copy, rows=rows)
+        found = panels(self.lowering, matrix, tb=False, copy=copy, rows=rows, apart=apart)
         # The same memory, which need not be copied to lose its axes.
         return dataclasses.replace(found, value=x) if found.value is matrix else found
 
-    def turned_stripes(self, filters: Value, shape: tuple[int, int, int], rows: int) -> RightSide:
+    def turned_stripes(
+        self, filters: Value, shape: tuple[int, int, int], rows: int, apart: int
+    ) -> RightSide:
         """Of filters that lead back."""
-        return tap_panels(self.lowering, reshaped(filters, shape), rows)
+        return tap_panels(self.lowering, reshaped(filters, shape), rows, apart)
 
     def bordered(self, x: Value, where: Geometry) -> Value:
         """With zeros around."""

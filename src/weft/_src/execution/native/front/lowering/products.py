@@ -22,6 +22,7 @@ from weft._src.execution.native.front.lowering.rules import (
 )
 from weft._src.execution.native.loops.kernels.blocking import (
     LINE_ROWS,
+    PAGE,
     Level,
     Places,
     RightSide,
@@ -62,7 +63,7 @@ _LEAST_KEPT, _MOST_OF_KEPT = 1 << 16, 1 << 32  # numbers of the right side; mult
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _KEPT_FROM = 4096  # numbers from which stripes of what does not change are kept
-_PAGE, _PAD = 4096, 16  # bytes; numbers
+_PAD = 16  # numbers behind a row
 _COPY_FROM = 64  # rows from which stripes of the right side pay
 _UNCOPIED = 32 << 10  # bytes of a right side that stays in a first-level cache as it is
 
@@ -110,7 +111,7 @@ def _tiles(
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
-    if not turned[0] and min(4 * m, n) >= _COPY_FROM and k * a.dtype.size % _PAGE == 0:
+    if not turned[0] and min(4 * m, n) >= _COPY_FROM and k * a.dtype.size % PAGE == 0:
         a, row, whole_row = _padded_rows(a), k + _PAD, k + _PAD
     if turned[0] and n >= _COPY_FROM:
         step, whole_row = row_count(right.vectors, m), k
@@ -160,14 +161,16 @@ def _suits_kept_stripes(b: Value, m: int, n: int, k: int) -> bool:
     return b.size >= _LEAST_KEPT and m * n * k < _MOST_OF_KEPT
 
 
-def panels(lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int) -> RightSide:
-    """The right side of tiles, for lines of so many rows.
+def panels(
+    lowering: Lowering, b: Value, *, tb: bool, copy: bool, rows: int, apart: int = 0
+) -> RightSide:
+    """The right side of tiles, for lines of so many rows that lie so many bytes apart.
 
     In stripes as wide as tiles are, with zeros in lanes that do not exist; `copy=False` saves
     making them where rows are whole vectors anyway.
     """
     k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
-    lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows)
+    lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows, apart)
     width = lanes * vectors
     if b.size >= _KEPT_FROM and (tb or n % lanes or n > width):
         kept = lowering.kept_stripes(b, Striping(b.shape, width, turned=tb))
@@ -193,13 +196,13 @@ def _turned(lowering: Lowering, b: Value, width: int) -> Value:
     return result
 
 
-def tap_panels(lowering: Lowering, filters: Value, rows: int) -> RightSide:
+def tap_panels(lowering: Lowering, filters: Value, rows: int, apart: int) -> RightSide:
     """Like `panels`, of filters (taps, inputs, outputs) that lead from the outputs back.
 
     The last tap comes first: on the way back windows look the other way.
     """
     taps, inputs, outputs = filters.shape
-    vectors = vectors_for(inputs, filters.dtype, rows)
+    vectors = vectors_for(inputs, filters.dtype, rows, apart)
     width = lanes_of(filters.dtype) * vectors
     if filters.size >= _KEPT_FROM:
         kept = lowering.kept_stripes(filters, Striping(filters.shape, width, leads_back=True))
@@ -207,7 +210,7 @@ def tap_panels(lowering: Lowering, filters: Value, rows: int) -> RightSide:
             return RightSide(kept, width, taps * outputs * width, vectors)
     if filters.size < _TURNED_FROM or lowering.is_invariant(filters):
         columns = reshaped(_back_to_front(filters), (taps * outputs, inputs))
-        return panels(lowering, columns, tb=False, copy=True, rows=rows)
+        return panels(lowering, columns, tb=False, copy=True, rows=rows, apart=apart)
     stripes = -(-inputs // width)
     result = Stored(filters.dtype, (stripes, taps, outputs, width), "stripes")
     of_tap, of_stripe = outputs * width, taps * outputs * width
