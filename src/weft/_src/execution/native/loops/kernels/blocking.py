@@ -259,6 +259,20 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     return Blocks(lines, of_panels, line_blocks, line_blocks * panel_blocks, depth, steps, chunks)
 
 
+def fetches_ahead(places: Places, dtype: DType) -> bool:
+    """Whether tiles fetch the panel that comes next: b is more than caches hold.
+
+    Each tile fetches a part, so the tiles of a line have to be as many as a panel has vectors.
+    """
+    tiles = sum(count for count, _ in even_rows(places.rows, places.vectors))
+    numbers = places.columns * places.steps
+    return (
+        not places.channels
+        and tiles >= places.vectors
+        and numbers > second_cache_bytes() // dtype.size // 2
+    )
+
+
 @dataclass(frozen=True)
 class RightSide:
     """The right side of products by tiles: stripes, or a matrix as it is."""

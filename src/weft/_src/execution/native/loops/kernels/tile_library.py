@@ -32,8 +32,9 @@ class Tile:
 
     Its parameters are where a, b and c begin; the number of tiles; the distances of rows in a and
     c, in elements; how many lanes of the last vector of a row belong to the result; whether sums
-    begin with what is there (1) or with 0; and for each of three loops over the depth, the
-    innermost last, the number of steps and their distances in a and b.
+    begin with what is there (1) or with 0; how far ahead in b lies what is read next, of which each
+    tile fetches a part (0: nothing); and for each of three loops over the depth, the innermost
+    last, the number of steps and their distances in a and b.
     """
 
     kind: str  # "float" or "double"
@@ -187,7 +188,7 @@ class Tile:
         return lines
 
     def _fetched(self) -> list[str]:
-        """Brings a part of the same step of the next panel of b into the second-level cache."""
+        """Brings a line of the same step of the next panel of b into the second-level cache."""
         return [
             f"%b.next = getelementptr {self.kind}, ptr %b.at, i64 %fetched",
             f"call void @{PREFETCH}(ptr %b.next, {_TO_READ_FROM_SECOND_CACHE})",
