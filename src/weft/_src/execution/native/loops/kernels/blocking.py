@@ -17,6 +17,7 @@ _ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
 _WIDEST = 4
 PAGE = 4096  # bytes between numbers that fall into the same lines of a first-level cache
 LINE_ROWS = 56  # of most lines
+_ADDRESSES = 8  # that registers hold
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
 _STREAMED_STEPS = 32  # rows of a matrix that is read once
 _FEWEST_STEPS = 64  # before sums are put aside
@@ -134,9 +135,13 @@ def vectors_for(columns: int, dtype: DType, rows: int = LINE_ROWS, apart: int = 
 
 
 def _step_time(rows: int, vectors: int) -> float:
-    """Two multiplications and two loads begin in a cycle; a sum waits four for the one before."""
+    """Two multiplications and two loads begin in a cycle; a sum waits four for the one before.
+
+    High tiles take longer: there are no registers for the addresses of all rows.
+    """
     sums = rows * vectors
-    return max(sums / 2, (rows + vectors) / 2, 4.0, (sums + rows + vectors + 10) / 4.5)
+    in_turns = max(sums / 2, (rows + vectors) / 2, 4.0, (sums + rows + vectors + 10) / 4.5)
+    return in_turns + max(0, rows - _ADDRESSES) / 4
 
 
 def most_rows(vectors: int) -> int:
