@@ -27,7 +27,6 @@ from weft._src.execution.native.loops.kernels.blocking import (
     Places,
     RightSide,
     lanes_of,
-    row_count,
     row_lines,
     vectors_for,
     whole_and_rest,
@@ -107,14 +106,16 @@ def _tiles(
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
     copy = m >= _COPY_FROM and k * n * b.dtype.size > _UNCOPIED
-    right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, LINE_ROWS))
+    is_striped = turned[0] and n >= _COPY_FROM
+    of_line = lanes_of(a.dtype) if is_striped else LINE_ROWS
+    right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, of_line))
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
     if not turned[0] and min(4 * m, n) >= _COPY_FROM and k * a.dtype.size % PAGE == 0:
         a, row, whole_row = _padded_rows(a), k + _PAD, k + _PAD
-    if turned[0] and n >= _COPY_FROM:
-        step, whole_row = row_count(right.vectors, m), k
+    if is_striped:  # one vector wide, which is how they are copied fast
+        step, whole_row = of_line, k
         a, lines = _striped(a, step, turned=False), whole_and_rest(m, step)
     parts = [
         Places(

@@ -131,7 +131,7 @@ def vectors_for(columns: int, dtype: DType, rows: int = LINE_ROWS, apart: int = 
         one_line = sum(n * _step_time(height, vectors) for n, height in even_rows(rows, vectors))
         return -(-needed // vectors) * one_line
 
-    return min((2, 3, _WIDEST, 1), key=time)
+    return min((_WIDEST, 3, 2, 1), key=time)
 
 
 def _step_time(rows: int, vectors: int) -> float:
@@ -158,13 +158,6 @@ def even_rows(rows: int, vectors: int) -> list[tuple[int, int]]:
     low, higher = divmod(rows, tiles)
     found = [(higher, low + 1), (tiles - higher, low)]
     return [(count, height) for count, height in found if count]
-
-
-def row_count(vectors: int, rows: int) -> int:
-    """The rows of all tiles but perhaps the last: rather a number that leaves no rest."""
-    most = most_rows(vectors)
-    fitting = [n for n in range(most, most - 5, -1) if n > 0 and rows % n == 0]
-    return min(rows, fitting[0] if fitting else most)
 
 
 def row_lines(m: int) -> list[tuple[int, int, int]]:
