@@ -122,6 +122,11 @@ class ArrayMaker:
         stripes = Striping(shape, width, leads_back=True).of(filters)
         return RightSide(stripes, width, taps * outputs * width, vectors)
 
+    def channel_stripes(self, image: Array, width: int) -> Array:
+        """A copy."""
+        channels = image.shape[-1]
+        return Striping((image.size // channels, channels), width).of(image)
+
     def bordered(self, x: Array, where: Geometry) -> Array:
         """With zeros around."""
         return where.pad(np, x)

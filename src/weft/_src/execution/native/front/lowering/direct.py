@@ -28,6 +28,7 @@ from weft._src.execution.native.loops.kernels.blocking import (
     RightSide,
     lanes_of,
     vectors_for,
+    whole_and_rest,
 )
 from weft._src.ops.nn.windows import Geometry
 
@@ -39,6 +40,9 @@ _MOST_REGIONS_OF_CHANNELS = 49
 # Gradients of outputs are copied for windows of several pixels, which read them as often, and where
 # there are more outputs than this, and as many inputs at least.
 _UNCOPIED, _INPUTS = 256, 160
+_STRIPES_FROM = (
+    64  # channels from which a copy of the image in stripes pays for gradients of filters
+)
 _MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
 
@@ -60,6 +64,9 @@ class Maker(Protocol):
         self, filters: Any, shape: tuple[int, int, int], rows: int, apart: int
     ) -> RightSide:
         """The same of filters [taps, inputs, outputs] that lead back; the last tap comes first."""
+
+    def channel_stripes(self, image: Any, width: int) -> Any:
+        """An image as [stripes, batch, height, width, some channels]."""
 
     def bordered(self, x: Any, where: Geometry) -> Any:
         """An image with its border."""
@@ -266,41 +273,112 @@ def filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     A batch is summed up in some parts first: that is what threads share, and it is more exact than
     one sum over all windows.
     """
-    batch, height, width, channels = image.shape
-    (kh, kw), (out_down, out_right) = where.window, where.outputs
-    outputs, size = g.shape[-1], kh * kw * channels * g.shape[-1]
+    batch, channels, outputs = image.shape[0], image.shape[-1], g.shape[-1]
+    size = math.prod(where.window) * channels * outputs
     parts = max(
         n for n in range(1, _MOST_PARTS + 1) if batch % n == 0 and (n == 1 or n * size <= _PARTIAL)
     )
-    line, windows = width * channels, out_down * out_right
-    lines_of_rows = equal_lines(kw * channels)
-    given = (parts, batch // parts * windows, outputs)
-    copy = kh * kw > 1 or (outputs > _UNCOPIED and channels >= _INPUTS)
-    right = maker.stripes(g, given, copy=copy, rows=lines_of_rows[0][2])
-    b, b_row = right.value, right.row
-    regions_of_rows = [
+    shape = (parts, *where.window, channels, outputs)
+    lanes = lanes_of(maker.dtype)
+    if channels >= max(_STRIPES_FROM, lanes) and math.prod(where.window) > 1:
+        right = _steps_of(maker, g, where, parts, rows=lanes, copy=True)
+        found = _rows_in_stripes(image.shape, g.shape, where, parts, right, lanes)
+        stripes = maker.channel_stripes(image, lanes)
+        return maker.sum_of_parts(maker.product(stripes, right.value, shape, found))
+    lines = equal_lines(where.window[1] * channels)
+    copy = size > channels * outputs or (outputs > _UNCOPIED and channels >= _INPUTS)
+    right = _steps_of(maker, g, where, parts, rows=lines[0][2], copy=copy)
+    found = _rows_of_windows(image.shape, g.shape, where, parts, right, lines)
+    return maker.sum_of_parts(maker.product(image, right.value, shape, found))
+
+
+def _steps_of(
+    maker: Maker, g: Any, where: Geometry, parts: int, *, rows: int, copy: bool
+) -> RightSide:
+    """The gradients of all pixels of a part, one below the other."""
+    steps = g.shape[0] // parts * math.prod(where.outputs)
+    return maker.stripes(g, (parts, steps, g.shape[-1]), copy=copy, rows=rows)
+
+
+def _rows_of_windows(
+    image: tuple[int, ...], g: tuple[int, ...], where: Geometry, parts: int, right: RightSide,
+    lines: list[tuple[int, int, int]],
+) -> list[Places]:  # fmt: skip
+    """Rows are the numbers that one line of a window holds, as they lie in the image."""
+    batch, height, width, channels = image
+    (kh, kw), (out_down, out_right), outputs = where.window, where.outputs, g[-1]
+    each, line, windows = batch // parts, width * channels, out_down * out_right
+    return [
         Places(
             levels=(
-                Level(parts, batch // parts * height * line, b.size // parts, size),
+                Level(
+                    parts,
+                    each * height * line,
+                    _of_part(right, parts),
+                    kh * kw * channels * outputs,
+                ),
                 Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
-                Level(lines, of_line, 0, of_line * outputs),
+                Level(count, of_line, 0, of_line * outputs),
             ),
             rows=of_line,
             columns=outputs,
             vectors=right.vectors,
             depth=(
-                (batch // parts, height * line, windows * b_row),
-                (out_down, where.strides[0] * line, out_right * b_row),
-                (out_right, where.strides[1] * channels, b_row),
+                (each, height * line, windows * right.row),
+                (out_down, where.strides[0] * line, out_right * right.row),
+                (out_right, where.strides[1] * channels, right.row),
             ),
             a_row=1,
             b_panel=right.panel,
             c_row=outputs,
-            line_elements=of_line * (batch // parts) * windows,
+            line_elements=of_line * each * windows,
             a_first=first,
             c_first=first * outputs,
         )
-        for first, lines, of_line in lines_of_rows
+        for first, count, of_line in lines
     ]
-    shape = (parts, kh, kw, channels, outputs)
-    return maker.sum_of_parts(maker.product(image, b, shape, regions_of_rows))
+
+
+def _rows_in_stripes(
+    image: tuple[int, ...], g: tuple[int, ...], where: Geometry, parts: int, right: RightSide,
+    lanes: int,
+) -> list[Places]:  # fmt: skip
+    """Rows are some channels of a tap, of an image in stripes of as many channels.
+
+    So the steps of a row lie beside each other. In the image they lie some hundred bytes apart,
+    and a cache holds a few of them only.
+    """
+    batch, height, width, channels = image
+    (kh, kw), (out_down, out_right), outputs = where.window, where.outputs, g[-1]
+    each, line, windows = batch // parts, width * lanes, out_down * out_right
+    stripe, tap = batch * height * line, channels * outputs
+    return [
+        Places(
+            levels=(
+                Level(parts, each * height * line, _of_part(right, parts), kh * kw * tap),
+                Level(kw, where.dilations[1] * lanes, 0, tap),
+                Level(count, stripe, 0, rows * outputs),
+            ),
+            rows=rows,
+            columns=outputs,
+            vectors=right.vectors,
+            depth=(
+                (each, height * line, windows * right.row),
+                (out_down, where.strides[0] * line, out_right * right.row),
+                (out_right, where.strides[1] * lanes, right.row),
+            ),
+            a_row=1,
+            b_panel=right.panel,
+            c_row=outputs,
+            line_elements=rows * each * windows,
+            a_first=down * where.dilations[0] * line + first // lanes * stripe,
+            c_first=(down * kw * channels + first) * outputs,
+        )
+        for down in range(kh)
+        for first, count, rows in whole_and_rest(channels, lanes)
+    ]
+
+
+def _of_part(right: RightSide, parts: int) -> int:
+    """From the steps of one part to those of the next, in elements."""
+    return int(right.value.size) // parts

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft._src.execution.native.front.lowering.movement import with_border
-from weft._src.execution.native.front.lowering.products import panels, tap_panels
+from weft._src.execution.native.front.lowering.products import panels, striped, tap_panels
 from weft._src.execution.native.front.lowering.rules import reduced, reshaped
 from weft._src.execution.native.loops.kernels.blocking import Places, RightSide
 from weft._src.execution.native.loops.kernels.tiles import Tiles
@@ -38,6 +38,11 @@ class ValueMaker:
     ) -> RightSide:
         """Of filters that lead back."""
         return tap_panels(self.lowering, reshaped(filters, shape), rows, apart)
+
+    def channel_stripes(self, image: Value, width: int) -> Value:
+        """Copied vector by vector."""
+        channels = image.shape[-1]
+        return striped(reshaped(image, (image.size // channels, channels)), width, turned=False)
 
     def bordered(self, x: Value, where: Geometry) -> Value:
         """With zeros around."""

@@ -116,7 +116,7 @@ def _tiles(
         a, row, whole_row = _padded_rows(a), k + _PAD, k + _PAD
     if is_striped:  # one vector wide, which is how they are copied fast
         step, whole_row = of_line, k
-        a, lines = _striped(a, step, turned=False), whole_and_rest(m, step)
+        a, lines = striped(a, step, turned=False), whole_and_rest(m, step)
     parts = [
         Places(
             levels=(
@@ -182,7 +182,7 @@ def panels(
     if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
         stripes = _turned(lowering, b, width)
     else:
-        stripes = lowering.once(b, lambda b: _striped(b, width, turned=tb))
+        stripes = lowering.once(b, lambda b: striped(b, width, turned=tb))
     return RightSide(stripes, width, k * width, vectors)
 
 
@@ -235,7 +235,7 @@ def _back_to_front(filters: Value) -> Value:
     return Indexed(filters.dtype, shape, "turned", "reverse", (filters,), formula)
 
 
-def _striped(x: Value, width: int, *, turned: bool) -> Value:
+def striped(x: Value, width: int, *, turned: bool) -> Value:
     """(..., k, n), or turned (..., n, k), as (..., stripes, k, width); zeros where n has ended."""
     *batch, k, n = [*x.shape[:-2], *(x.shape[-2:][::-1] if turned else x.shape[-2:])]
     stripes = -(-n // width)

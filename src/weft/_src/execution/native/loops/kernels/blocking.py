@@ -257,18 +257,19 @@ def blocks_of(places: Places, dtype: DType, *, shared: bool) -> Blocks:
     return Blocks(lines, of_panels, line_blocks, line_blocks * panel_blocks, depth, steps, chunks)
 
 
-def fetches_ahead(places: Places, dtype: DType) -> bool:
-    """Whether tiles fetch the panel that comes next: b is more than caches hold.
+def ahead_of(places: Places, blocks: Blocks, dtype: DType) -> int:
+    """How far ahead in b lies what tiles fetch meanwhile, in elements; 0 if caches hold all of b.
 
-    Each tile fetches a part, so the tiles of a line have to be as many as a panel has vectors.
+    That is the next panel, or what comes behind all panels of some rows. Each tile fetches a part,
+    so the tiles of a line have to be as many as a panel has vectors.
     """
     tiles = sum(count for count, _ in even_rows(places.rows, places.vectors))
     numbers = places.columns * places.steps
-    return (
-        not places.channels
-        and tiles >= places.vectors
-        and numbers > second_cache_bytes() // dtype.size // 2
-    )
+    if places.channels or tiles < places.vectors:
+        return 0
+    if numbers <= second_cache_bytes() // dtype.size // 2:
+        return 0
+    return blocks.steps * blocks.depth[0][2] if places.reads_once else places.b_panel
 
 
 @dataclass(frozen=True)

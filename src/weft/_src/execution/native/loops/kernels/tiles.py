@@ -24,9 +24,9 @@ from weft._src.execution.native.loops.kernels import tile_driver
 from weft._src.execution.native.loops.kernels.blocking import (
     Blocks,
     Places,
+    ahead_of,
     blocks_of,
     even_rows,
-    fetches_ahead,
     lanes_of,
 )
 from weft._src.execution.native.loops.kernels.tile_library import Tile
@@ -116,7 +116,7 @@ def region_words(places: Places, blocks: Blocks, dtype: DType) -> list[int | Til
         "chunk": blocks.steps, "chunks": blocks.chunks, "goes_on": int(places.goes_on),
         "a_panel": width if places.channels else 0,
         "b_panel": places.b_panel, "c_panel": width,
-        "ahead": places.b_panel if fetches_ahead(places, dtype) else 0,
+        "ahead": ahead_of(places, blocks, dtype),
         "a_first": places.a_first, "b_first": places.b_first, "c_first": places.c_first,
         "a_row": places.a_row, "c_row": places.c_row,
         "last": lanes, "last_of_rest": rest - (of_rest - 1) * lanes if rest else lanes,
