@@ -15,6 +15,7 @@ from weft._src.execution import reference
 from weft._src.execution.numpy.plan import NumpyPlan
 from weft._src.graph.passes import optimize
 from weft._src.graph.tracing import trace
+from weft._src.ops.nn.activations import relu_grad_op
 
 V = tf.TensorSpec([None])
 
@@ -53,6 +54,24 @@ def test_buffers_of_dead_values_are_reused() -> None:
         "return (Tanh,)",
     ]
     run(f, [V], np.array([1.0, 2.0], np.float32))
+
+
+def test_kernels_that_take_a_buffer_write_into_dead_values() -> None:
+    def f(x: tf.Tensor, g: tf.Tensor) -> tf.Tensor:
+        y = tf.nn.relu(x * 2.0)
+        return relu_grad_op(g + 1.0, y)
+
+    specs = [tf.TensorSpec([3])] * 2
+    assert code(f, specs) == [
+        "mul = np_multiply(x, Const)",
+        "Relu = k_Relu(xp, mul, out=mul)",
+        "del mul",
+        "add = np_add(g, Const_1)",
+        "ReluGrad = k_ReluGrad(xp, add, Relu, out=add)",
+        "del add, Relu",
+        "return (ReluGrad,)",
+    ]
+    run(f, specs, np.array([1.0, -2.0, np.nan], np.float32), np.array([3.0] * 3, np.float32))
 
 
 def test_inputs_constants_and_outputs_are_never_overwritten() -> None:

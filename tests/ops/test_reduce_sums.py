@@ -23,6 +23,24 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("shape", [(5003, 7), (61, 83, 5), (20011, 1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_sums_that_leave_short_rows_are_accurate(shape: tuple[int, ...], keepdims: bool) -> None:
+    axes = tuple(range(len(shape) - 1))
+    x = np.random.default_rng(0).uniform(1, 2, shape).astype(np.float32)
+    got = tf.reduce_sum(x, axes, keepdims).numpy()
+    wanted = x.astype(np.float64).sum(axes, keepdims=keepdims)
+    assert got.shape == wanted.shape
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    whole = (100 * x).astype(np.int32)
+    np.testing.assert_array_equal(
+        tf.reduce_sum(whole, axes, keepdims), whole.sum(axes, keepdims=keepdims)
+    )
+    few = tf.reduce_sum(tf.cast(x, tf.bfloat16), axes, keepdims)
+    np.testing.assert_allclose(tf.cast(few, tf.float32), wanted, rtol=1e-2)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 def test_cases(case: Case) -> None:
     check_case(case)

@@ -130,6 +130,19 @@ def test_sums_in_blocks(shape: tuple[int, ...]) -> None:
         np.testing.assert_allclose(got, true, rtol=3e-7)
 
 
+@pytest.mark.parametrize("shape", [(3, 5, 2, 7), (67, 41, 6, 33), (1, 9, 1, 4)])
+@pytest.mark.parametrize("axes", [(1,), (2,), (0, 2), (1, 2), (0,)])
+def test_axes_that_are_not_the_last(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """What is combined in memory begins anew for each index outside, in each piece of a nest."""
+    x = rng.uniform(-2, -1, shape).astype(np.float32)
+    total, most, either = run_native(
+        lambda x: [tf.reduce_sum(x, axes), tf.reduce_max(x, axes), tf.reduce_any(x > -1.1, axes)], x
+    )
+    np.testing.assert_allclose(total, x.astype(np.float64).sum(axes), rtol=1e-5)
+    np.testing.assert_array_equal(most, x.max(axes))
+    np.testing.assert_array_equal(either, (x > np.float32(-1.1)).any(axes))
+
+
 def test_reductions_feed_each_other() -> None:
     def function(x: Any) -> dict[str, Any]:
         centred = x - tf.reduce_mean(x, 1, keepdims=True)

@@ -111,6 +111,7 @@ class Op:
         "shape_arithmetic",
         "slow_kernel",
         "smooth",
+        "takes_buffer",
         "trusts_kernel",
         "ufunc",
         "ufunc_except",
@@ -148,6 +149,7 @@ class Op:
     # What it computes.
     ufunc: np.ufunc | None
     ufunc_except: frozenset[Any]
+    takes_buffer: bool
     infix: str | None
     elementwise: bool
     identity: bool
@@ -228,6 +230,7 @@ def define_op(
     fresh: bool = False,
     ufunc: np.ufunc | None = None,
     ufunc_except: frozenset[Any] = UNUSUAL,
+    takes_buffer: bool = False,
     infix: str | None = None,
     elementwise: bool = False,
     identity: bool = False,
@@ -276,6 +279,8 @@ def define_op(
 
     ufunc: a NumPy ufunc that computes the same as the kernel, so that results can go into buffers.
     ufunc_except: NumPy's dtypes for which it has no such ufunc, or a slow one: the kernel runs.
+    takes_buffer: the kernel of an elementwise op also takes `out`, an array for its result, which
+        may be one of the inputs.
     infix: Python's operator for it, which is quicker on single numbers.
     elementwise: each element of the result depends on those of the (broadcast) inputs at the same
         place, and on nothing else. So are ops with a ufunc or a Pointwise rule, without saying it.
@@ -309,6 +314,7 @@ def define_op(
     op.advances_stream, op.keeps_shape = advances_stream, keeps_shape
     op.nested_offset, op.fresh = nested_offset, fresh or ufunc is not None
     op.ufunc, op.ufunc_except, op.infix = ufunc, ufunc_except, infix
+    op.takes_buffer = takes_buffer
     op.elementwise = elementwise or ufunc is not None or isinstance(native, Pointwise)
     op.identity, op.linear, op.zero_at_zero = identity, linear, zero_at_zero
     op.measures, op.shape_arithmetic, op.computes = measures, shape_arithmetic, computes

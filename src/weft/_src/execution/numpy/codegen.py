@@ -139,7 +139,8 @@ class _Writer:
         for i, node in enumerate(graph.nodes):
             if node.is_parameter:
                 continue
-            buffer = None if node.op.ufunc is None else live.reusable_buffer(i, node)
+            writes_into = node.op.ufunc is not None or node.op.takes_buffer
+            buffer = live.reusable_buffer(i, node) if writes_into else None
             self._node(node, depth, buffer)
             self._forget(live.dying_at(i, node), depth)
 
@@ -200,6 +201,8 @@ class _Writer:
         if special is not None:
             return special
         if op.trusts_kernel or not _has_unchecked_shapes(node):
+            if buffer is not None and op.takes_buffer:
+                inputs.append(f"out={self.names[id(buffer)]}")
             return self._kernel_call(op.kernel, f"k_{op.name}", inputs, node)
         return self._kernel_call(checked_kernel(op), f"checked_{op.name}", inputs, node)
 

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, cast
 
+from weft._src.core import memory
 from weft._src.core.context import quiet_context
 from weft._src.errors import OpError
 from weft._src.execution.numpy.codegen import GeneratedPlan, generate
 from weft._src.graph.ir import Graph, Node
-from weft._src.ops.dispatch import explain_failure
+from weft._src.ops.dispatch import explain_failure, known_bytes
 from weft._src.ops.registry import HOST_ONLY
 
 _numbers = itertools.count(1)
@@ -49,10 +50,18 @@ class _Lines(Sequence[str]):
         return self._lines[at]
 
 
+def _makes_large_arrays(graph: Graph) -> bool:
+    """Whether results are so large that their memory is given back to the system."""
+    results = (out for node in graph.nodes if node.op.fresh for out in node.outputs)
+    return any(known_bytes(out.spec) >= memory.MAPPED_FROM for out in results)
+
+
 class NumpyPlan:
     """Callable with the values of the graph's inputs and captures; returns a tuple of outputs."""
 
     def __init__(self, graph: Graph) -> None:
+        if _makes_large_arrays(graph):
+            memory.keep_what_is_freed()
         self._generated: GeneratedPlan = generate(graph, NumpyPlan)
         self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"

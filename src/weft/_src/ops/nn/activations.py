@@ -57,18 +57,19 @@ def _flat(ctx: VjpContext) -> Tensor:
     return zeros_like(ctx.inputs[1])
 
 
-def _relu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array) -> Any:
+def _relu_grad_kernel(xp: ArrayNamespace, g: Array, y: Array, **out: Array) -> Any:
     # A product with 0 or 1, so NaN stays NaN as in TensorFlow; up to ten times faster than where.
-    return xp.multiply(g, y > 0)
+    return xp.multiply(g, y > 0, **out)
 
 
 relu_op = computed(
     "Relu",
     REAL,
-    lambda xp, x: xp.maximum(x, x.dtype.type(0)),
+    lambda xp, x, **out: xp.maximum(x, x.dtype.type(0), **out),
     native=Pointwise("relu"),
     vjp=lambda ctx, g: (relu_grad_op(g, ctx.outputs[0]),),
     zero_at_zero=True,
+    takes_buffer=True,
 )
 relu_grad_op: Op = _gradient_op(
     "ReluGrad",
@@ -76,6 +77,7 @@ relu_grad_op: Op = _gradient_op(
     _relu_grad_kernel,
     native=Pointwise("relu_grad"),
     vjp=lambda ctx, h: (relu_grad_op(h, ctx.inputs[1]), _flat(ctx)),
+    takes_buffer=True,
 )
 
 

@@ -111,9 +111,9 @@ def _define_max(name: str, op: str, n: int) -> tuple[Op, Op]:
         padded = where.pad(xp, x, _lowest(xp, x.dtype))
         out = xp.zeros(padded.shape, xp.widen(g).dtype)
         apart = all(s >= k for s, k in zip(where.strides, where.window))
-        g, nothing = xp.ascontiguousarray(g), xp.zeros(g.shape, g.dtype)
+        g = xp.ascontiguousarray(g)
         for at, hit in _winners(xp, where, padded, y):
-            won = xp.choose(hit, g, nothing)
+            won = xp.or_nothing(hit, g)
             if apart:  # no place is in two windows
                 out[at] = won
             else:

@@ -48,6 +48,7 @@ from weft._src.execution.native.machine.builder import (
     Scalar,
     alignment,
     compute_type,
+    loop_lines,
     memory_type,
 )
 from weft._src.execution.native.machine.functions import RANGE, StepFunction
@@ -102,6 +103,7 @@ class NestWriter:
         is_long = bool(self.loops) and self._length(len(self.loops) - 1) > _BLOCK
         self._block: tuple[list[str], list[str]] | None = ([], []) if is_long else None
         self._reduces_oddly = False  # in a way that LLVM may not turn into vectors
+        self._last_blocks: dict[int, str] = {}  # of what comes before inner loops, by level
         self._serial = False  # whether iterations may touch the same memory
         self._dims: dict[int, tuple[int, ...]] = {}
         level = {g: i + 1 for i, g in enumerate(self.loops)}
@@ -249,7 +251,7 @@ class NestWriter:
             pointer = self.pointer(self._partial[id(root)])
             offset = self.b.pure(f"udiv i64 %begin, {self._grain}", "i64")
         if scattered:
-            self._fill(pointer, t, math.prod(dims), identity)  # of a piece, its own part
+            self._fill(pointer, t, kept, identity, reduced.index(True))
         if trailing:
             self._reduces_oddly |= name not in ("add", "multiply")
             element = self._accumulate(element, identity, name, t, depth)
@@ -353,29 +355,32 @@ class NestWriter:
         raw = b.narrowed(element, t)
         lines.append(f"store {kind} {raw.text}, ptr {place.text}, align {alignment(kind)}{mark}")
 
-    def _fill(self, pointer: str, t: DType, n: int, number: Scalar) -> None:
-        """A loop before the nest that sets every element of a buffer, or of a piece of it."""
+    def _fill(
+        self, pointer: str, t: DType, kept: Sequence[int], number: Scalar, depth: int
+    ) -> None:
+        """A loop that sets all elements which the loops inside of a depth combine something with.
+
+        So it is of known length, also in a piece of a nest, and LLVM makes a few instructions of
+        it; and what it sets is still in a near cache when it is needed.
+        """
+        outside = self.loops[:depth]
+        zero = self.b.index(0)
+        index = tuple([self.index[g] if g in outside else zero for g in kept])
+        offset = self.offset([self.sizes[g] for g in kept], index)
         kind = memory_type(t)
-        raw = self.b.narrowed(number, t)
-        label = self.b.fresh()[1:]
-        begin, end = "0", str(n)
-        if self._grain is not None:
-            row = n // self.sizes[self.loops[0]]
-            begin = self.b.pure(f"mul i64 %begin, {row}", "i64").text
-            end = self.b.pure(f"mul i64 %end, {row}", "i64").text
-        self.b.before[0] += [
+        first = self.b.address(pointer, kind, offset).text
+        raw, label = self.b.narrowed(number, t), self.b.fresh()[1:]
+        body = [
+            f"%{label}.p = getelementptr {kind}, ptr {first}, i64 %{label}",
+            f"store {kind} {raw.text}, ptr %{label}.p, align {alignment(kind)}, {PARALLEL}",
+        ]
+        n = math.prod([self.sizes[g] for g in kept if g not in outside])
+        self.b.before[depth] += [
             f"br label %{label}.start",
             f"{label}.start:",
-            f"br label %{label}",
-            f"{label}:",
-            f"%{label}.i = phi i64 [{begin}, %{label}.start], [%{label}.n, %{label}]",
-            f"%{label}.p = getelementptr {kind}, ptr {pointer}, i64 %{label}.i",
-            f"store {kind} {raw.text}, ptr %{label}.p, align {alignment(kind)}",
-            f"%{label}.n = add nuw nsw i64 %{label}.i, 1",
-            f"%{label}.c = icmp ult i64 %{label}.n, {end}",
-            f"br i1 %{label}.c, label %{label}, label %{label}.end",
-            f"{label}.end:",
+            *loop_lines(label, n, f"{label}.start", body, PARALLEL_LOOP),
         ]
+        self._last_blocks[depth] = f"{label}.end"
 
     # --- text --------------------------------------------------------------------------------
 
@@ -409,7 +414,7 @@ class NestWriter:
                 f"%i{level} = phi i64 [{start}, {above}], [%i{level}.next, %latch{level}]",
                 *body.before[level],
             ]
-            above = f"%loop{level}"
+            above = f"%{self._last_blocks.get(level, f'loop{level}')}"
         for level in range(levels, 0, -1):
             size = self._end(level, end)
             in_blocks = level == levels and self._is_in_blocks()
