@@ -58,6 +58,10 @@ CASES: list[tuple[Any, Any, Any, Any, Any]] = [
     ((3, 5, 4, 40), (3, 3, 40, 66), 1, "SAME", 1),  # short lines
     ((1, 3, 3, 32), (1, 1, 32, 160), 1, "VALID", 1),  # filters as they are
     ((2, 30, 30, 5), (7, 7, 5, 16), 2, [[0, 0], [3, 3], [3, 3], [0, 0]], 1),
+    ((4, 9, 8, 70), (3, 2, 70, 21), 1, "SAME", 1),  # images in stripes of channels, in parts
+    ((1, 13, 10, 67), (2, 3, 67, 18), 1, "VALID", (2, 1)),
+    ((2, 13, 10, 64), (3, 3, 64, 18), (2, 1), "SAME", 1),
+    ((3, 5, 7, 1024), (1, 1, 1024, 70), 1, "VALID", 1),  # pixels a page apart
 ]
 
 

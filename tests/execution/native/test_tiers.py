@@ -18,6 +18,7 @@ from weft._src.execution import estimates, native, tiers
 from weft._src.execution.background import worker
 from weft._src.execution.native import pace
 from weft._src.execution.native.machine import llvm
+from weft._src.graph.tracing import trace
 
 
 def plan_of(function: Any, *args: Any) -> Any:
@@ -201,6 +202,42 @@ def test_threads_that_come_together_begin_one_compilation(
     (job,) = submitted
     job()
     assert plan.tier == "native"
+
+
+def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 0.8)
+    monkeypatch.setattr(tiers, "is_one_idle", lambda: True)
+    monkeypatch.setattr(estimates.experience, "factor", 1.0)
+    monkeypatch.setattr(estimates, "_LOADING", 0.0)
+    began = []
+    monkeypatch.setattr(worker, "submit", lambda work: began.append(work))
+
+    def plan_with(large_products: float) -> Any:
+        monkeypatch.setattr(tiers, "bound_seconds", lambda graph: large_products)
+        plan = tiers.TieredPlan(trace(heavy, [tf.TensorSpec(X.shape, X.dtype)]))
+        plan._best, plan._calls = 0.01, 2
+        return plan
+
+    for large_products, spent, begins in (
+        (0.0, 0.06, True),
+        (0.005, 0.06, False),
+        (0.005, 1.5, False),
+        (0.005, 1.7, True),  # half of it in products
+    ):
+        plan = plan_with(large_products)
+        plan._spent = spent
+        plan._consider([X.numpy()])
+        assert bool(began) == begins
+        began.clear()
+    told = plan_with(0.005)
+    told._spent = 1.0
+    assert re.fullmatch(
+        r"waiting: NumPy has spent 1\.000 s, 0\.500 s of them in large products, compiling takes "
+        r"about 0\.80 s and begins at 1\.60 s",
+        told._waits(),
+    )
 
 
 def test_what_is_going_to_happen_is_told(

@@ -224,9 +224,14 @@ class TieredPlan:
     @property
     def _share(self) -> float:
         """The part of what compiling costs that has to be spent before it begins."""
-        if self._bound > _MOSTLY * self._best:
+        if self._uses_all_processors:
             return _BEGIN_IN_TURN
         return _BEGIN_BESIDE if is_one_idle() else _BEGIN
+
+    @property
+    def _uses_all_processors(self) -> bool:
+        """Whether calls are large products for the most part."""
+        return self._bound > _MOSTLY * self._best
 
     def _waiting(self, *values: Any) -> Any:
         """On NumPy while the compiler works, until so much was spent that waiting for it pays."""
@@ -514,9 +519,11 @@ class TieredPlan:
     def _waits(self) -> str:
         cost = Compilation(self._estimate).expected
         spent = f"waiting: NumPy has spent {self._spent:.3f} s"
-        if self._calls and self._bound > self._best / 2:
+        share = _BEGIN
+        if self._calls and self._uses_all_processors:
+            share = _BEGIN_IN_TURN
             spent += f", {self._spent - self._rent:.3f} s of them in large products"
-        begins = cost * _BEGIN * self._spent / self._rent if self._spent else cost * _BEGIN
+        begins = cost * share * (self._spent / self._rent if self._spent else 1.0)
         leaves = (
             " (jit_compile=False leaves it to Weft, as None does)" if self._jit is False else ""
         )
