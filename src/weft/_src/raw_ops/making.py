@@ -134,7 +134,8 @@ def _is_plain(op: Op) -> bool:
     if any(arg.allowed <= {resource, variant} for arg in op.args) or not op.args:
         return False
     signature = inspect.signature(op.kernel if callable(op.kernel) else op.infer)
-    kinds = {p.kind for p in signature.parameters.values()}
+    buffers = ("out",) if op.takes_buffer else ()
+    kinds = {p.kind for p in signature.parameters.values() if p.name not in buffers}
     return not kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
 
 
