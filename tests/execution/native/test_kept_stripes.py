@@ -11,6 +11,7 @@ import pytest
 import weft as tf
 from support.native import compile_native
 from weft._src.core.cells import VariableCell
+from weft._src.execution.native.front.lowering import graphs
 from weft._src.execution.native.loops.stripes import Striping
 from weft._src.execution.native.machine.kept_stripes import KeptStripes
 
@@ -68,6 +69,17 @@ def test_which_inputs_are_kept() -> None:
         return y
 
     assert _stripes_of(trained, x) == 0
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "_MOST_KEPT", 700_000)
+    large, small = _matrix(400, 600), _matrix(400, 30)
+    x = tf.constant(_matrix(20, 400))
+    v, w = tf.Variable(large), tf.Variable(small)
+    function = lambda x: (x @ v, x @ w)  # noqa: E731
+    assert _stripes_of(function, x) == 1  # the large one does not fit
+    for found, wanted in zip(jit(function)(x), (large, small), strict=True):
+        _close(found, x.numpy() @ wanted)
 
 
 def test_a_variable_that_changes_between_calls() -> None:

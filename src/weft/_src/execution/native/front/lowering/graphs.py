@@ -122,15 +122,6 @@ class Lowering:
         given[stand_in] = made
         return stand_in
 
-    def is_lasting(self, value: Value) -> bool:
-        """Whether the value is an input that is the same from call to call, or a constant."""
-        source: Any = base_of(value)
-        for given in reversed(self.loops):
-            if id(source) in self.lasting or source not in given:
-                break
-            source = base_of(given[source])
-        return id(source) in self.lasting or source in self.constant_slots
-
     def kept_stripes(self, value: Value, how: Striping) -> Stored | None:
         """The slot for the stripes of an input that stays as it is; None for other values.
 
@@ -154,9 +145,10 @@ class Lowering:
         found = self._stripes_of.get((id(source), how))
         if found is not None:
             return found
-        self._kept_bytes += how.size * source.dtype.size
-        if self._kept_bytes > _MOST_KEPT:
+        size = how.size * source.dtype.size
+        if self._kept_bytes + size > _MOST_KEPT:
             return None
+        self._kept_bytes += size
         if source in self.constant_slots:
             made = self.constant(
                 "stripes", how.of(self.constants[self.constant_slots.index(source)])

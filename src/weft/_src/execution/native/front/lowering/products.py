@@ -90,9 +90,11 @@ def product(
     b, strided_b = _batched(in_memory(b), batch)
     result = Stored(a.dtype, shape, label)
     sizes, turned, strided = (count, m, n, k), (ta, tb), (strided_a, strided_b)
-    is_kept = not ta and _suits_kept_stripes(b, m, n, k) and lowering.is_lasting(b)
-    if is_kept or _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
-        lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided))
+    kept = None
+    if not ta and _suits_kept_stripes(b, m, n, k):
+        kept = _kept_panels(lowering, b, tb=tb, rows=min(m, LINE_ROWS))
+    if kept is not None or _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
+        lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided, kept))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
         lowering.add(Product(a, b, result, sizes, turned, strides))
@@ -101,14 +103,15 @@ def product(
 
 def _tiles(
     lowering: Lowering, a: Value, b: Value, result: Stored, sizes: tuple[int, int, int, int],
-    turned: tuple[bool, bool], strided: tuple[bool, bool],
+    turned: tuple[bool, bool], strided: tuple[bool, bool], right: RightSide | None,
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
     copy = m >= _COPY_FROM and k * n * b.dtype.size > _UNCOPIED
     is_striped = turned[0] and n >= _COPY_FROM
     of_line = lanes_of(a.dtype) if is_striped else LINE_ROWS
-    right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, of_line))
+    if right is None:
+        right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, of_line))
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
@@ -173,10 +176,9 @@ def panels(
     k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
     lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows, apart)
     width = lanes * vectors
-    if b.size >= _KEPT_FROM and (tb or n % lanes or n > width):
-        kept = lowering.kept_stripes(b, Striping(b.shape, width, turned=tb))
-        if kept is not None:
-            return RightSide(kept, width, k * width, vectors)
+    kept = _kept_panels(lowering, b, tb=tb, rows=rows, apart=apart)
+    if kept is not None:
+        return kept
     if not tb and n % lanes == 0 and (n <= width or not copy):
         return RightSide(b, n, width, vectors)
     if tb and b.size >= _TURNED_FROM and not lowering.is_invariant(b):
@@ -184,6 +186,19 @@ def panels(
     else:
         stripes = lowering.once(b, lambda b: striped(b, width, turned=tb))
     return RightSide(stripes, width, k * width, vectors)
+
+
+def _kept_panels(
+    lowering: Lowering, b: Value, *, tb: bool, rows: int, apart: int = 0
+) -> RightSide | None:
+    """Stripes that are made once for many calls; None if b may change, or is a stripe as it is."""
+    k, n = b.shape[-2:][::-1] if tb else b.shape[-2:]
+    lanes, vectors = lanes_of(b.dtype), vectors_for(n, b.dtype, rows, apart)
+    width = lanes * vectors
+    if b.size < _KEPT_FROM or not (tb or n % lanes or n > width):
+        return None
+    kept = lowering.kept_stripes(b, Striping(b.shape, width, turned=tb))
+    return None if kept is None else RightSide(kept, width, k * width, vectors)
 
 
 def _turned(lowering: Lowering, b: Value, width: int) -> Value:
