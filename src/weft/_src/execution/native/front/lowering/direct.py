@@ -282,13 +282,15 @@ def filter_gradient(maker: Maker, image: Any, g: Any, where: Geometry) -> Any:
     lanes = lanes_of(maker.dtype)
     if channels >= max(_STRIPES_FROM, lanes) and math.prod(where.window) > 1:
         right = _steps_of(maker, g, where, parts, rows=lanes, copy=True)
-        found = _rows_in_stripes(image.shape, g.shape, where, parts, right, lanes)
+        whole = _all_rows(image.shape, outputs, where, parts, right, lanes)
+        found = _rows_in_stripes(whole, image.shape, where, lanes)
         stripes = maker.channel_stripes(image, lanes)
         return maker.sum_of_parts(maker.product(stripes, right.value, shape, found))
     lines = equal_lines(where.window[1] * channels)
     copy = size > channels * outputs or (outputs > _UNCOPIED and channels >= _INPUTS)
     right = _steps_of(maker, g, where, parts, rows=lines[0][2], copy=copy)
-    found = _rows_of_windows(image.shape, g.shape, where, parts, right, lines)
+    whole = _all_rows(image.shape, outputs, where, parts, right, channels)
+    found = _rows_of_windows(whole, image.shape, where, lines)
     return maker.sum_of_parts(maker.product(image, right.value, shape, found))
 
 
@@ -301,84 +303,77 @@ def _steps_of(
 
 
 def _rows_of_windows(
-    image: tuple[int, ...], g: tuple[int, ...], where: Geometry, parts: int, right: RightSide,
-    lines: list[tuple[int, int, int]],
-) -> list[Places]:  # fmt: skip
+    whole: Places, image: tuple[int, ...], where: Geometry, lines: list[tuple[int, int, int]]
+) -> list[Places]:
     """Rows are the numbers that one line of a window holds, as they lie in the image."""
-    batch, height, width, channels = image
-    (kh, kw), (out_down, out_right), outputs = where.window, where.outputs, g[-1]
-    each, line, windows = batch // parts, width * channels, out_down * out_right
+    (kh, kw), channels, outputs = where.window, image[-1], whole.columns
+    line, of_line_of_window = image[2] * channels, kw * channels * outputs
     return [
-        Places(
+        dataclasses.replace(
+            whole,
             levels=(
-                Level(
-                    parts,
-                    each * height * line,
-                    _of_part(right, parts),
-                    kh * kw * channels * outputs,
-                ),
-                Level(kh, where.dilations[0] * line, 0, kw * channels * outputs),
-                Level(count, of_line, 0, of_line * outputs),
+                *whole.levels,
+                Level(kh, where.dilations[0] * line, 0, of_line_of_window),
+                Level(count, rows, 0, rows * outputs),
             ),
-            rows=of_line,
-            columns=outputs,
-            vectors=right.vectors,
-            depth=(
-                (each, height * line, windows * right.row),
-                (out_down, where.strides[0] * line, out_right * right.row),
-                (out_right, where.strides[1] * channels, right.row),
-            ),
-            a_row=1,
-            b_panel=right.panel,
-            c_row=outputs,
-            line_elements=of_line * each * windows,
+            rows=rows,
+            line_elements=rows * whole.steps,
             a_first=first,
             c_first=first * outputs,
         )
-        for first, count, of_line in lines
+        for first, count, rows in lines
     ]
 
 
 def _rows_in_stripes(
-    image: tuple[int, ...], g: tuple[int, ...], where: Geometry, parts: int, right: RightSide,
-    lanes: int,
-) -> list[Places]:  # fmt: skip
+    whole: Places, image: tuple[int, ...], where: Geometry, lanes: int
+) -> list[Places]:
     """Rows are some channels of a tap, of an image in stripes of as many channels.
 
     So the steps of a row lie beside each other. In the image they lie some hundred bytes apart,
     and a cache holds a few of them only.
     """
     batch, height, width, channels = image
-    (kh, kw), (out_down, out_right), outputs = where.window, where.outputs, g[-1]
-    each, line, windows = batch // parts, width * lanes, out_down * out_right
-    stripe, tap = batch * height * line, channels * outputs
+    (kh, kw), outputs = where.window, whole.columns
+    line, of_tap = width * lanes, channels * outputs
+    stripe = batch * height * line
     return [
-        Places(
+        dataclasses.replace(
+            whole,
             levels=(
-                Level(parts, each * height * line, _of_part(right, parts), kh * kw * tap),
-                Level(kw, where.dilations[1] * lanes, 0, tap),
+                *whole.levels,
+                Level(kw, where.dilations[1] * lanes, 0, of_tap),
                 Level(count, stripe, 0, rows * outputs),
             ),
             rows=rows,
-            columns=outputs,
-            vectors=right.vectors,
-            depth=(
-                (each, height * line, windows * right.row),
-                (out_down, where.strides[0] * line, out_right * right.row),
-                (out_right, where.strides[1] * lanes, right.row),
-            ),
-            a_row=1,
-            b_panel=right.panel,
-            c_row=outputs,
-            line_elements=rows * each * windows,
+            line_elements=rows * whole.steps,
             a_first=down * where.dilations[0] * line + first // lanes * stripe,
-            c_first=(down * kw * channels + first) * outputs,
+            c_first=down * kw * of_tap + first * outputs,
         )
         for down in range(kh)
         for first, count, rows in whole_and_rest(channels, lanes)
     ]
 
 
-def _of_part(right: RightSide, parts: int) -> int:
-    """From the steps of one part to those of the next, in elements."""
-    return int(right.value.size) // parts
+def _all_rows(
+    image: tuple[int, ...], outputs: int, where: Geometry, parts: int, right: RightSide, pixel: int
+) -> Places:
+    """What all rows have in common, where pixels lie so far apart: parts of a batch, and steps."""
+    batch, height, width, channels = image
+    (out_down, out_right), each, line = where.outputs, batch // parts, width * pixel
+    of_filters = math.prod(where.window) * channels * outputs
+    return Places(
+        levels=(Level(parts, each * height * line, int(right.value.size) // parts, of_filters),),
+        rows=1,
+        columns=outputs,
+        vectors=right.vectors,
+        depth=(
+            (each, height * line, out_down * out_right * right.row),
+            (out_down, where.strides[0] * line, out_right * right.row),
+            (out_right, where.strides[1] * pixel, right.row),
+        ),
+        a_row=1,
+        b_panel=right.panel,
+        c_row=outputs,
+        line_elements=1,
+    )
