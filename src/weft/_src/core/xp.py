@@ -102,7 +102,7 @@ def reduction(ufunc: np.ufunc, x: Array, axis: Any, keepdims: bool) -> Any:
     """`ufunc.reduce` in the dtype of x (not in a wider integer); narrow floats add in float32."""
     wide = _NARROW.get(x.dtype)
     if ufunc is np.add and x.size >= _MANY and _leaves_short_rows(x, axis):
-        out = _sum_of_short_rows(x, len(axis), wide or x.dtype, keepdims)
+        out = _sum_of_short_rows(ufunc, x, len(axis), wide or x.dtype, keepdims)
     else:
         out = ufunc.reduce(x, axis=axis, dtype=wide or x.dtype, keepdims=keepdims)
     if ufunc is np.add and out.size == x.size:  # of one number each: NumPy makes 0.0 of -0.0
@@ -118,7 +118,7 @@ def _leaves_short_rows(x: Array, axis: Any) -> bool:
     return is_first and math.prod(x.shape[len(axis) :]) <= _SHORT
 
 
-def _sum_of_short_rows(x: Array, axes: int, dtype: Any, keepdims: bool) -> Any:
+def _sum_of_short_rows(add: np.ufunc, x: Array, axes: int, dtype: Any, keepdims: bool) -> Any:
     """A sum over the first axes: of many rows side by side, and then of these.
 
     (Of [50176, 16] in float32: 0.2 ms instead of 1.3, and a twentieth of the error.)
@@ -128,10 +128,10 @@ def _sum_of_short_rows(x: Array, axes: int, dtype: Any, keepdims: bool) -> Any:
     n, length = rows.shape
     together = _TOGETHER // length
     even = n - n % together
-    wide = np.add.reduce(rows[:even].reshape(-1, together * length), axis=0, dtype=dtype)
-    out = np.add.reduce(wide.reshape(together, length), axis=0, dtype=dtype)
+    wide = add.reduce(rows[:even].reshape(-1, together * length), axis=0, dtype=dtype)
+    out = add.reduce(wide.reshape(together, length), axis=0, dtype=dtype)
     if even < n:
-        out += np.add.reduce(rows[even:], axis=0, dtype=dtype)
+        out += add.reduce(rows[even:], axis=0, dtype=dtype)
     return out.reshape((1,) * axes + left if keepdims else left)
 
 
