@@ -170,6 +170,23 @@ def test_tiles_cover_all_rows(rows: int, vectors: int) -> None:
     assert max(height for _, height in found) <= blocking.most_rows(vectors)
 
 
+@pytest.mark.parametrize("register", [16, 32, 64])
+@pytest.mark.parametrize("columns", [1, 20, 64, 300])
+def test_rows_a_page_apart_make_low_tiles(
+    register: int, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(llvm, "vector_bytes", lambda: register)
+
+    def width(apart: int) -> int:
+        return blocking.vectors_for(columns, dtypes.float32, 56, apart)
+
+    assert width(0) == width(4092)
+    if blocking.most_rows(width(0)) <= 8:  # low enough as it is: nothing changes
+        assert width(4096) == width(0)
+    elif columns >= 4 * register // 4:
+        assert blocking.most_rows(width(8192)) <= 8
+
+
 @pytest.mark.parametrize(("n", "k"), [(16, 256), (37, 130), (100, 47), (9, 500), (64, 64)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.usefixtures("_vectors")

@@ -40,9 +40,7 @@ _MOST_REGIONS_OF_CHANNELS = 49
 # Gradients of outputs are copied for windows of several pixels, which read them as often, and where
 # there are more outputs than this, and as many inputs at least.
 _UNCOPIED, _INPUTS = 256, 160
-_STRIPES_FROM = (
-    64  # channels from which a copy of the image in stripes pays for gradients of filters
-)
+_STRIPES_FROM = 64  # channels from which gradients of filters read a copy of the image in stripes
 _MOST_PARTS, _PARTIAL = 16, 1 << 18  # of a batch; elements of all their results
 
 

@@ -14,8 +14,9 @@ from weft._src.execution.native.machine import llvm
 
 # Rows of a tile by the number of its vectors, for 32 and for 16 vector registers.
 _ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
-_WIDEST = 4
-PAGE = 4096  # bytes between numbers that fall into the same lines of a first-level cache
+_WIDTHS = (4, 3, 2, 1)  # of tiles, in vectors
+# Numbers so many bytes apart fall into the same lines of a first-level cache, which has so many.
+PAGE, _LINES = 4096, 8
 LINE_ROWS = 56  # of most lines
 _ADDRESSES = 8  # that registers hold
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
@@ -119,19 +120,20 @@ def lanes_of(dtype: DType) -> int:
 def vectors_for(columns: int, dtype: DType, rows: int = LINE_ROWS, apart: int = 0) -> int:
     """How many vectors wide tiles are, for lines of so many rows: what takes the least time.
 
-    Numbers whole pages apart share a few lines of a cache. So where rows of a lie that many bytes
-    apart, tiles are low and wide.
+    Where rows of a lie whole pages apart, a tile has no more of them than a cache has lines there.
     """
     needed = -(-columns // lanes_of(dtype))
-    if apart and apart % PAGE == 0 and needed >= _WIDEST:
-        return _WIDEST
+    widths: Sequence[int] = _WIDTHS
+    if apart and apart % PAGE == 0:
+        low = [width for width in widths if most_rows(width) <= _LINES and width <= needed]
+        widths = low or widths
 
     def time(vectors: int) -> float:
         """In cycles, of one step down the depth over all columns."""
         one_line = sum(n * _step_time(height, vectors) for n, height in even_rows(rows, vectors))
         return -(-needed // vectors) * one_line
 
-    return min((_WIDEST, 3, 2, 1), key=time)
+    return min(widths, key=time)
 
 
 def _step_time(rows: int, vectors: int) -> float:
