@@ -24,6 +24,7 @@ lock = forking.lock
 def _started() -> None:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()
     # Short loops would be vectorised with masks, and LLVM 22 stores eight bytes where a mask leaves
     # one lane of four-byte numbers that were cut from eight-byte ones: past the end of the buffer.
     llvm.set_option("weft", "-vectorizer-min-trip-count=0")
@@ -178,6 +179,14 @@ def vector_bytes() -> int:
     with lock:
         features = llvm.get_host_cpu_features()
     return 64 if features.get("avx512f") else 32 if features.get("avx") else 16
+
+
+@functools.cache
+def has_features(*names: str) -> bool:
+    """Whether this processor has all that is named, as LLVM calls it."""
+    with lock:
+        found = llvm.get_host_cpu_features()
+    return all(found.get(name) for name in names)
 
 
 @functools.cache

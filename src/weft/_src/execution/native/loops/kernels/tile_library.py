@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weft._src.execution.native.loops.kernels.tile_assembly import assembly
 from weft._src.execution.native.machine import library
 from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, alignment, loop_lines
 
@@ -270,6 +271,11 @@ class Tile:
 def _text(symbol: str, prefix: str, kind: str, *numbers: str) -> str:
     lanes, rows, vectors = map(int, numbers)
     tile = Tile(kind, lanes, rows, vectors, prefix == _CHANNELS)
+    return assembly(tile, 8 * alignment(kind)) or tile_for_llvm(tile)
+
+
+def tile_for_llvm(tile: Tile) -> str:
+    """A module with the function, for processors whose assembler is not written here."""
     module = Module()
     mask = f"<{tile.lanes} x i1>"
     module.declare(tile.masked_store, "void", f"{tile.vector}, ptr, i32, {mask}")
