@@ -9,7 +9,7 @@ import pytest
 
 import weft as tf
 from support.native import check, compile_native
-from weft._src.core import dtypes
+from weft._src.core import dtypes, machine_offers
 from weft._src.core.flags import flags
 from weft._src.core.machine_jobs import by_numpy
 from weft._src.execution.background import worker
@@ -224,7 +224,7 @@ def test_filters_that_a_loop_does_not_change() -> None:
 def _kernels(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Machine code for convolutions of arrays of any size, with guards around them."""
     monkeypatch.setattr(window_machine, "_FROM", 0)
-    monkeypatch.setattr(window_machine._state, "kernels", window_kernels.WindowKernels())
+    monkeypatch.setattr(window_machine.offer, "kernels", window_kernels.WindowKernels())
     monkeypatch.setattr(flags, "guard_pages", "end")
     # On a busy machine an op that takes long becomes a program of its own, and calls no kernel.
     monkeypatch.setattr(dispatch, "run_large", dispatch.run_kernel)
@@ -298,15 +298,16 @@ def test_kernels_are_loaded_when_numpy_has_worked_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[Any] = []
-    state = window_machine._State()
-    state.load = asked.append
-    monkeypatch.setattr(window_machine, "_state", state)
+    offer: machine_offers.Offer[Any] = machine_offers.Offer()
+    offer.install(asked.append)
+    monkeypatch.setattr(window_machine, "offer", offer)
     nothing = np.zeros(3, np.float32)
 
     def attempt(size: int = 1 << 30, dtype: Any = nothing.dtype) -> Any:
         return window_machine.attempted(size, dtype, lambda kernels: None, lambda: nothing)
 
-    monkeypatch.setattr(window_machine, "_SPENT", -1.0)
+    for name in ("_SPENT", "_SPENT_BESIDE_COMPILER"):
+        monkeypatch.setattr(machine_offers, name, -1.0)
     attempt(size=10)
     attempt(dtype=np.dtype(np.int32))
     with by_numpy():
@@ -317,7 +318,7 @@ def test_kernels_are_loaded_when_numpy_has_worked_for_a_while(
     monkeypatch.setattr(flags, "deterministic", False)
     attempt()
     attempt()
-    assert asked == [state.take]
+    assert asked == [offer._take]
 
 
 @pytest.mark.parametrize("size", [(8, 6), (9, 7)])  # with and without something left over

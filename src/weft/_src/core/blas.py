@@ -13,20 +13,31 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from weft._src.core.crew import crew
-from weft._src.core.processors import threads_per_op
+from weft._src.core.machine_offers import Offer
+from weft._src.core.processors import LONGEST_VECTOR, threads_per_op, vector_bytes
 
 _MOST_ROWS = 512  # from there on threads are worth their risk
 _FEW_ROWS = 16  # up to there OpenBLAS has one thread by itself
 # Products of fewer pairs of numbers OpenBLAS does on one thread by itself; those of more than the
 # second number take so long (0.3 ms) that waking other threads pays.
 _LEAST_PRODUCTS, _SHARED_PRODUCTS = 1 << 18, 16 << 20
+# From so many on, machine code is worth the making of its tables.
+_OFFERED_PRODUCTS, _OFFERED = 4 << 20, frozenset({np.dtype(np.float32), np.dtype(np.float64)})
 _PIECES = 4  # for each thread, so that none has to wait long for another
 _LEAST_SHARE = 512  # rows or columns of a piece: each arranges the other matrix anew
+
+
+# Bytes of the vectors that OpenBLAS's products use, by the processor it takes this one for. New
+# ones of another maker are often taken for an older one with shorter vectors.
+_VECTOR_BYTES = {
+    "Nehalem": 16, "Sandybridge": 32, "Haswell": 32, "Zen": 32, "Excavator": 32,
+    "SkylakeX": 64, "Cooperlake": 64, "Sapphirerapids": 64,
+}  # fmt: skip
 
 
 class _OneThread:
@@ -59,6 +70,16 @@ _one_thread, _as_it_is = _OneThread(), nullcontext()
 _one_thread_of_numpy = _OneThread(of_numpy=True)
 
 
+class Products(Protocol):
+    """Products of machine code, with vectors as long as the processor has."""
+
+    def product(self, x: Any, y: Any) -> Any:
+        """x @ y of matrices; None where OpenBLAS is to do it."""
+
+
+offer: Offer[Products] = Offer()
+
+
 def dot(x: Any, y: Any) -> Any:
     """`np.dot` of matrices.
 
@@ -68,6 +89,14 @@ def dot(x: Any, y: Any) -> Any:
     pairs = x.size * y.shape[-1]
     if pairs <= _LEAST_PRODUCTS:
         return np.dot(x, y)
+    is_offered = pairs > _OFFERED_PRODUCTS and x.dtype == y.dtype and x.dtype in _OFFERED
+    if is_offered and has_short_vectors():
+        return offer.attempted(lambda products: products.product(x, y), lambda: _dot(x, y, pairs))
+    return _dot(x, y, pairs)
+
+
+def _dot(x: Any, y: Any, pairs: int) -> Any:
+    """By OpenBLAS; large ones on several threads."""
     with _one_thread_of_numpy:
         if pairs <= _SHARED_PRODUCTS or x.dtype.kind not in "fc":
             return np.dot(x, y)
@@ -146,6 +175,17 @@ def functions_of_numpy(*names: str) -> list[Any]:
     library = ctypes.CDLL(paths[0])
     found = [getattr(library, f"scipy_{name}64_", None) for name in names]
     return [] if None in found else found
+
+
+@functools.cache
+def has_short_vectors() -> bool:
+    """Whether NumPy's products use shorter vectors than this processor has."""
+    functions = functions_of_numpy("openblas_get_corename")
+    if not functions:
+        return False
+    functions[0].restype = ctypes.c_char_p
+    core = functions[0]().decode()
+    return _VECTOR_BYTES.get(core, LONGEST_VECTOR) < vector_bytes()
 
 
 def _paths() -> list[str]:

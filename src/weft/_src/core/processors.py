@@ -28,6 +28,24 @@ def threads_per_op() -> int:
     return flags.threads or processors()
 
 
+LONGEST_VECTOR = 64  # bytes, of any processor that is known here
+
+
+@functools.cache
+def vector_bytes() -> int:
+    """How long the vectors of an x86 processor are; where the system does not tell, the shortest.
+
+    Machine code asks LLVM, which takes longer to load than this does.
+    """
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags_line = next((line for line in file if line.startswith("flags")), "")
+    except OSError:
+        return 16
+    found = set(flags_line.split())
+    return LONGEST_VECTOR if "avx512f" in found else 32 if "avx2" in found else 16
+
+
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 
 

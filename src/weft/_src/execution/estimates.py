@@ -1,8 +1,9 @@
 """What compiling a graph will cost, before it is done and while it goes on.
 
 At first only the graph is known: what costs time are nodes of different kinds, since equal ones
-share their code. Once the code is written its length tells more. Measured on fourteen programs, the
-first estimate is within a factor of three, the second of two; what compiling took in this process
+share their code, and products most of all. Once the code is written its length tells more. Measured
+on fourteen programs, the first estimate is within a factor of two, and so is the second. How fast
+the processor is tells the time that loading the compiler took; what compiling took in this process
 so far corrects both.
 """
 
@@ -12,15 +13,20 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
-from weft._src.graph.ir import Graph
+from weft._src.graph.ir import Graph, Node
 
-_LOADING = 0.15  # seconds until LLVM and the compiler are there
+# Seconds, where loading LLVM and the compiler takes so many.
+_LOADING = 0.055
 _COMPILER = "weft._src.execution.native.driver"
-_PER_GRAPH, _PER_KIND, _PER_NODE = 0.03, 0.007, 0.00013
-_PER_CHARACTER, _CHARACTERS_OF_ANY = 5e-6, 6_000  # LLVM's seconds, for what is beyond the usual
-_PER_FUNCTION = 0.015  # of the library, that nobody has called before
+_PER_GRAPH, _PER_KIND, _PER_PRODUCT, _PER_NODE = 0.008, 0.0015, 0.009, 0.00004
+_FIRST_PRODUCT = 0.02  # for what all products share
+_PRODUCT = 20_000  # multiplications from which one is no simple loop
+_PER_TEXT, _PER_CHARACTER = 0.005, 1.7e-6  # of LLVM
+_PER_FUNCTION = 0.003  # of the library, that nobody has called before
+_SLOWEST, _FASTEST = 5.0, 0.5  # machines, beside that one
 _OVERDUE = 0.25
 _STARTING = 0.01  # seconds after which a stage can be judged
 _ADVANCING = 0.7  # of the time that passes is spent by the compiler: it need not be waited for
@@ -31,6 +37,10 @@ class _Experience:
 
     def __init__(self) -> None:
         self.factor = 1.0
+
+    def note_loading(self, took: float) -> None:
+        """The compiler was loaded, by so much work: before, nothing is known of the machine."""
+        self.factor = min(max(took / _LOADING, _FASTEST), _SLOWEST)
 
     def note(self, estimated: float, took: float) -> None:
         """Something was compiled; a single outlier does not change the estimate for good."""
@@ -44,18 +54,35 @@ experience = _Experience()
 def seconds_for(graph: Graph) -> float:
     """What compiling a graph takes, if all goes as usual."""
     kinds: set[Any] = set()
-    nodes = _collect(graph, kinds)
-    return _PER_GRAPH + _PER_KIND * len(kinds) + _PER_NODE * nodes
+    nodes, products = _collect(graph, kinds)
+    of_nodes = _PER_KIND * len(kinds) + _PER_NODE * nodes
+    of_products = _FIRST_PRODUCT * (products > 0) + _PER_PRODUCT * products
+    return _PER_GRAPH + of_nodes + of_products
 
 
-def _collect(graph: Graph, kinds: set[Any]) -> int:
-    """Adds the kinds of nodes that have code of their own; the number of nodes, nested included."""
-    count = 0
+def _collect(graph: Graph, kinds: set[Any]) -> tuple[int, int]:
+    """Adds the kinds of nodes that have code of their own; how many nodes and products there are.
+
+    Those of nested graphs are among them.
+    """
+    count = products = 0
     for node in graph.body:
         count += 1
+        products += _is_product(node)
         kinds.add((node.op, *[(x.dtype, x.spec.dims) for x in node.inputs]))
-        count += sum([_collect(inner, kinds) for _, inner in node.nested])
-    return count
+        for _, inner in node.nested:
+            more, more_products = _collect(inner, kinds)
+            count, products = count + more, products + more_products
+    return count, products
+
+
+def _is_product(node: Node) -> bool:
+    """Whether it is a product that is no simple loop."""
+    multiplies = node.op.multiplies
+    if multiplies is None:
+        return False
+    specs = [x.spec for x in node.inputs]
+    return int(multiplies(specs, node.outputs[0].spec, **node.attrs)) > _PRODUCT
 
 
 class Compilation:
@@ -72,6 +99,7 @@ class Compilation:
             0.0,
         )  # when the stage began that goes on, and what was done by then
         self._process = os.getpid()
+        self.when_code_is_written: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         """Called by the thread that compiles."""
@@ -82,10 +110,10 @@ class Compilation:
 
     def code_is_written(self, characters: int, functions: int = 0) -> None:
         """The length of the code, and what it calls, say what LLVM will take."""
-        length = max(0, characters - _CHARACTERS_OF_ANY)
-        seconds = _PER_CHARACTER * length + _PER_FUNCTION * functions
+        seconds = _PER_TEXT + _PER_CHARACTER * characters + _PER_FUNCTION * functions
         done = self.done
         self.expected = done + seconds * experience.factor
+        self.when_code_is_written()
         # To write it took the interpreter, in turns with the caller; LLVM does without.
         self._pace_since = (time.perf_counter(), done)
 

@@ -9,9 +9,12 @@ going to call it: there it belongs to starting the program, as the imports do.
 from __future__ import annotations
 
 import functools
+import time
 
+from weft._src.core import machine_offers
 from weft._src.core.flags import flags
 from weft._src.execution import forking
+from weft._src.execution.estimates import experience
 
 
 def load_compiler() -> None:
@@ -22,6 +25,7 @@ def load_compiler() -> None:
 
 @functools.cache
 def _load() -> None:
+    began = time.thread_time()
     try:
         with forking.lock:
             from weft._src.execution.native import driver  # noqa: F401
@@ -30,3 +34,5 @@ def _load() -> None:
         return  # the native tier says what is missing, if a function needs it
     if support.reason_off() is None:
         executable.calling_code()
+        machine_offers.compiler_is_loaded()
+        experience.note_loading(time.thread_time() - began)

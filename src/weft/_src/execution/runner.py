@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from weft._src.core import blas
 from weft._src.core.holding import run_holding
 from weft._src.core.machine_jobs import MachineJob, install_loader
 from weft._src.core.placed import MeshInput
@@ -19,7 +20,7 @@ from weft._src.execution.programs import run_program
 from weft._src.execution.tiers import TieredPlan
 from weft._src.graph.ir import Graph
 from weft._src.ops.dispatch import install_large_runner, install_structured_runner
-from weft._src.ops.nn.window_machine import Kernels, install_kernels
+from weft._src.ops.nn import window_machine
 from weft._src.ops.programs import install_program_runner
 from weft._src.ops.registry import Op
 from weft._src.ops.strings.packed import Group, Packers, install_packers
@@ -99,13 +100,24 @@ def _load_searchers() -> Searchers | None:
     return string_search.load()
 
 
-def _load_window_kernels(take: Callable[[Kernels], None]) -> None:
+def _load_window_kernels(take: Callable[[window_machine.Kernels], None]) -> None:
     """Hands machine code for convolutions over when LLVM has been imported, in the background."""
 
     def work() -> None:
         with forking.lock:
             from weft._src.execution.native import window_kernels
         take(window_kernels.WindowKernels())
+
+    worker.submit(work)
+
+
+def _load_product_kernels(take: Callable[[blas.Products], None]) -> None:
+    """The same for products."""
+
+    def work() -> None:
+        with forking.lock:
+            from weft._src.execution.native import product_kernels
+        take(product_kernels.ProductKernels())
 
     worker.submit(work)
 
@@ -146,6 +158,7 @@ install_structured_runner(_run_call)
 install_large_runner(run_large)
 install_program_runner(run_program)
 install_searchers(_load_searchers)
-install_kernels(_load_window_kernels)
+window_machine.offer.install(_load_window_kernels)
+blas.offer.install(_load_product_kernels)
 install_packers(_load_packers)
 install_loader(_load_job)

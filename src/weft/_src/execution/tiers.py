@@ -20,9 +20,9 @@ from weft._src.core.lazily import cached_property
 from weft._src.core.memory import TooLargeError
 from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
-from weft._src.execution import forking
+from weft._src.execution import forking, turns
 from weft._src.execution.background import Job, worker
-from weft._src.execution.bounds import bound_seconds
+from weft._src.execution.bounds import bound_part, large_multiplications
 from weft._src.execution.devices import place_for
 from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
@@ -44,16 +44,16 @@ _MOST_REASONS = 3  # that are listed
 # compiler begins, in the background. First it needs the interpreter, in turns with the caller, who
 # loses half of his time to it at most (`turns.py`). Then LLVM works beside the caller. When NumPy
 # has spent as much as is left to be compiled, and the compiler does not get a processor (or what is
-# left is short: shorter than a call, or than anybody notices), the next call waits for it: each
-# slows the other one down, by caches and the interpreter's lock. So however often a function is
-# called, it takes about twice as long at most as on the better tier from the start.
+# left is shorter than a call, or than anybody notices), the next call waits for it: each slows the
+# other one down, by caches and the interpreter's lock. So however often a function is called, it
+# takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 4
-_BEGIN_BESIDE = 1 / 16  # where a processor is idle, the compiler costs the caller nearly nothing
+_BEGIN_BESIDE = 1 / 32  # where a processor is idle, the compiler costs the caller nearly nothing
 # Large products use all processors: what the compiler takes, it takes from the caller.
 _BEGIN_IN_TURN, _MOSTLY = 1, 1 / 4
-_SHORT_WAIT = 0.05  # seconds
+_SHORT_WAIT = 0.02  # seconds
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
-_LEAST_SPENT = 0.002  # seconds; before, there is nothing to think about
+_LEAST_SPENT = 0.001  # seconds; before, there is nothing to think about
 _LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
 _DETERMINISTIC_CALL = 10
 
@@ -125,13 +125,13 @@ class TieredPlan:
         return seconds_for(self.graph)
 
     @cached_property
-    def _bound(self) -> float:
-        return bound_seconds(self.graph)
+    def _multiplications(self) -> float:
+        return large_multiplications(self.graph)
 
     @property
     def _rent(self) -> float:
         """What NumPy has spent, but for what machine code would spend as well."""
-        return self._spent * max(1.0 - self._bound / self._best, _LEAST_RENT)
+        return self._spent * max(1.0 - bound_part(self._multiplications, self._best), _LEAST_RENT)
 
     # --- before there is native code ---------------------------------------------------------
 
@@ -231,7 +231,7 @@ class TieredPlan:
     @property
     def _uses_all_processors(self) -> bool:
         """Whether calls are large products for the most part."""
-        return self._bound > _MOSTLY * self._best
+        return bound_part(self._multiplications, self._best) > _MOSTLY
 
     def _waiting(self, *values: Any) -> Any:
         """On NumPy while the compiler works, until so much was spent that waiting for it pays."""
@@ -269,6 +269,7 @@ class TieredPlan:
             from weft._src.execution.native import pace
         if worker.is_here:  # and not a caller who waits for it
             pace.slow_down_this_thread()
+            compilation.when_code_is_written = turns.moments_only
         compilation.begin()
         try:
             self._compile(values, compilation)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from weft._src.core import dtypes
+from weft._src.core import blas, dtypes
 from weft._src.core.dtypes import DType
 from weft._src.execution.bounds import LARGE_PRODUCT
 from weft._src.execution.native.front.lowering.movement import transposed
@@ -21,12 +21,14 @@ from weft._src.execution.native.front.lowering.rules import (
     widened,
 )
 from weft._src.execution.native.loops.kernels.blocking import (
+    COPY_FROM,
     LINE_ROWS,
-    PAGE,
+    PAD,
     Level,
-    Places,
     RightSide,
+    are_pages_apart,
     lanes_of,
+    product_places,
     row_lines,
     vectors_for,
     whole_and_rest,
@@ -56,14 +58,13 @@ if TYPE_CHECKING:
 _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
 # With many rows that lie as tiles read them, there may be more: BLAS took 4 to 20 % longer.
 _MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
+_MOST_OF_TURNED = 1 << 34  # where BLAS is slow: 1.5 to 1.9 times its pace, and 0.9 beyond
 _LEAST_OF_VECTORS = 4_000  # multiplications, if the right side need not be arranged
 # With stripes that are kept, any number of rows: BLAS reads a matrix at a third of the pace.
 _LEAST_KEPT, _MOST_OF_KEPT = 1 << 16, 1 << 32  # numbers of the right side; multiplications
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
 _TURNED_FROM = 4096  # numbers from which the stripes of a transposed matrix have their own code
 _KEPT_FROM = 4096  # numbers from which stripes of what does not change are kept
-_PAD = 16  # numbers behind a row
-_COPY_FROM = 64  # rows from which stripes of the right side pay
 _UNCOPIED = 32 << 10  # bytes of a right side that stays in a first-level cache as it is
 
 
@@ -107,43 +108,24 @@ def _tiles(
 ) -> Tiles:  # fmt: skip
     """The product by tiles; what is left over of its lines is a part of its own."""
     count, m, n, k = sizes
-    copy = m >= _COPY_FROM and k * n * b.dtype.size > _UNCOPIED
-    is_striped = turned[0] and n >= _COPY_FROM
+    copy = m >= COPY_FROM and k * n * b.dtype.size > _UNCOPIED
+    is_striped = turned[0] and n >= COPY_FROM
     of_line = lanes_of(a.dtype) if is_striped else LINE_ROWS
     if right is None:
         right = panels(lowering, b, tb=turned[1], copy=copy, rows=min(m, of_line))
     b, lines = right.value, row_lines(m)
     # From one row of a to the next, one step down to the next, and over all of a row.
     row, step, whole_row = (1, m, 1) if turned[0] else (k, 1, k)
-    if not turned[0] and min(4 * m, n) >= _COPY_FROM and k * a.dtype.size % PAGE == 0:
-        a, row, whole_row = _padded_rows(a), k + _PAD, k + _PAD
+    if not turned[0] and are_pages_apart(m, n, k * a.dtype.size):
+        a, row, whole_row = _padded_rows(a), k + PAD, k + PAD
     if is_striped:  # one vector wide, which is how they are copied fast
         step, whole_row = of_line, k
         a, lines = striped(a, step, turned=False), whole_and_rest(m, step)
-    parts = [
-        Places(
-            levels=(
-                Level(
-                    count,
-                    a.size // count if strided[0] else 0,
-                    b.size // count if strided[1] else 0,
-                    m * n,
-                ),
-                Level(number, rows * whole_row, 0, rows * n),
-            ),
-            rows=rows,
-            columns=n,
-            vectors=right.vectors,
-            depth=((k, step, right.row),),
-            a_row=row,
-            b_panel=right.panel,
-            c_row=n,
-            line_elements=rows * k,
-            a_first=first * whole_row,
-            c_first=first * n,
-        )
-        for first, number, rows in lines
-    ]
+    next_a, next_b = (x.size // count * is_strided for x, is_strided in zip((a, b), strided))
+    parts = product_places(
+        (m, n, k), right, lines,
+        row=row, step=step, whole_row=whole_row, batch=Level(count, next_a, next_b, m * n),
+    )  # fmt: skip
     return Tiles(a, b, result, parts)
 
 
@@ -151,7 +133,11 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool, tb: bool) ->
     """Whether vector code of our own is faster than BLAS and than simple loops."""
     if dtype not in (dtypes.float32, dtypes.float64):
         return False
-    if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2 or k * dtype.size > _DEPTH:
+    if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2:
+        return False
+    if m >= COPY_FROM and m * n * k > _MOST and blas.has_short_vectors():
+        return not ta or m * n * k <= _MOST_OF_TURNED
+    if k * dtype.size > _DEPTH:
         return False
     most = _MOST if ta or m < _MANY_ROWS else _MOST_OF_MANY
     least = _LEAST if tb or n % lanes_of(dtype) else _LEAST_OF_VECTORS
@@ -162,7 +148,8 @@ def _suits_kept_stripes(b: Value, m: int, n: int, k: int) -> bool:
     """Whether tiles are faster than BLAS where stripes of the right side need not be made."""
     if b.dtype not in (dtypes.float32, dtypes.float64) or n <= lanes_of(b.dtype) // 2:
         return False
-    return b.size >= _LEAST_KEPT and m * n * k < _MOST_OF_KEPT
+    most = math.inf if blas.has_short_vectors() else _MOST_OF_KEPT
+    return b.size >= _LEAST_KEPT and m * n * k < most
 
 
 def panels(
@@ -288,7 +275,7 @@ def _padded_rows(a: Value) -> Value:
 
     Numbers a page apart fall into one line of a cache, which holds fewer than a tile has rows.
     """
-    shape = (*a.shape[:-1], a.shape[-1] + _PAD)
+    shape = (*a.shape[:-1], a.shape[-1] + PAD)
     return Assembled(a.dtype, shape, "rows", [Part(a, lambda source, index: index)], None)
 
 

@@ -17,6 +17,8 @@ _ROWS = {32: {1: 14, 2: 14, 3: 9, 4: 6}, 16: {1: 8, 2: 6, 3: 4, 4: 2}}
 _WIDTHS = (4, 3, 2, 1)  # of tiles, in vectors
 # Numbers so many bytes apart fall into the same lines of a first-level cache, which has so many.
 PAGE, _LINES = 4096, 8
+PAD = 16  # numbers behind a row
+COPY_FROM = 64  # rows from which stripes of the right side pay
 LINE_ROWS = 56  # of most lines
 _ADDRESSES = 8  # that registers hold
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
@@ -167,6 +169,54 @@ def row_lines(m: int) -> list[tuple[int, int, int]]:
     if m <= 2 * LINE_ROWS:
         return [(0, 1, m)]
     return whole_and_rest(m, LINE_ROWS)
+
+
+ONE = Level(1, 0, 0, 0)
+
+
+def product_places(
+    sizes: tuple[int, int, int],
+    right: RightSide,
+    lines: Sequence[tuple[int, int, int]],
+    *,
+    row: int,
+    step: int,
+    whole_row: int,
+    batch: Level = ONE,
+) -> list[Places]:
+    """The regions of a product of matrices.
+
+    Args:
+      sizes: m, n and k.
+      right: the right side.
+      lines: as `row_lines` gives them.
+      row: how far the next row of a is away, in elements.
+      step: the same of the next step down the depth.
+      whole_row: the same of a line for each of its rows.
+      batch: products like this one.
+    """
+    _, n, k = sizes
+    return [
+        Places(
+            levels=(batch, Level(number, rows * whole_row, 0, rows * n)),
+            rows=rows,
+            columns=n,
+            vectors=right.vectors,
+            depth=((k, step, right.row),),
+            a_row=row,
+            b_panel=right.panel,
+            c_row=n,
+            line_elements=rows * k,
+            a_first=first * whole_row,
+            c_first=first * n,
+        )
+        for first, number, rows in lines
+    ]
+
+
+def are_pages_apart(m: int, n: int, row_bytes: int) -> bool:
+    """Whether rows of a are to be copied with something behind each (`PAD`)."""
+    return min(4 * m, n) >= COPY_FROM and row_bytes % PAGE == 0
 
 
 def whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:

@@ -3,7 +3,7 @@
 A tile is hundreds of instructions of a few forms, and all that a compiler decides about them is
 known beforehand: sums stay in vector registers, and the rows of a are reached from one pointer by
 odd multiples of their distance, which a processor multiplies by 1, 2, 4 or 8 by itself. To find
-that out takes LLVM 15 to 30 ms for each of the ten tiles of a small network; encoding it takes 2.
+that out takes LLVM 7 to 12 ms for each of the ten tiles of a small network; encoding it takes 1.
 
 Where a processor or system is not known here, `tile_library.py` writes the same function for LLVM.
 Both compute each number by the same steps, so they give the same bits.
