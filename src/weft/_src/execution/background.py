@@ -54,6 +54,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._start = threading.Lock()
         self._ending = False
+        self.is_at_work = False
         self.is_awaited = 0  # by so many: what runs should not pause
 
     def finish(self, job: Job) -> None:
@@ -111,6 +112,7 @@ class Worker:
             if not job.claim():
                 continue
             try:
+                self.is_at_work = True
                 with forking.background, short_turns():
                     job.run()
             except AbandonedError:
@@ -121,6 +123,8 @@ class Worker:
                     type(error).__name__,
                     error,
                 )
+            finally:
+                self.is_at_work = False
 
     def stop(self) -> None:
         """LLVM must not be running while the process takes itself apart."""

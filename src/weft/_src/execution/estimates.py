@@ -17,11 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 from weft._src.graph.ir import Graph, Node
+from weft._src.ops.worth import is_special
 
 # Seconds, where loading LLVM and the compiler takes so many.
 _LOADING = 0.055
 _COMPILER = "weft._src.execution.native.driver"
 _PER_GRAPH, _PER_KIND, _PER_PRODUCT, _PER_NODE = 0.008, 0.0015, 0.009, 0.00004
+_PER_SPECIAL = 0.005  # functions like exp
 _FIRST_PRODUCT = 0.02  # for what all products share
 _PRODUCT = 20_000  # multiplications from which one is no simple loop
 _PER_TEXT, _PER_CHARACTER = 0.005, 1.7e-6  # of LLVM
@@ -55,7 +57,8 @@ def seconds_for(graph: Graph) -> float:
     """What compiling a graph takes, if all goes as usual."""
     kinds: set[Any] = set()
     nodes, products = _collect(graph, kinds)
-    of_nodes = _PER_KIND * len(kinds) + _PER_NODE * nodes
+    special = sum([op.elementwise and is_special(op) for op in {op for op, *_ in kinds}])
+    of_nodes = _PER_KIND * len(kinds) + _PER_NODE * nodes + _PER_SPECIAL * special
     of_products = _FIRST_PRODUCT * (products > 0) + _PER_PRODUCT * products
     return _PER_GRAPH + of_nodes + of_products
 

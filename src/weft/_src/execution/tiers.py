@@ -30,6 +30,7 @@ from weft._src.graph.ir import Graph
 from weft._src.graph.passes import optimize
 from weft._src.graph.passes.attention import LEAST_SCORES_NUMPY, fuse_attention
 from weft._src.graph.passes.forget import forget_gradients
+from weft._src.graph.passes.pieces import cut_into_pieces
 from weft._src.graph.passes.resizing import fuse_resizing
 
 _MOST_SHAPES = 4  # native versions of one graph
@@ -109,7 +110,8 @@ class TieredPlan:
         """The NumPy tier, which a function that is compiled at once may never need."""
         if self._kernel is not None:
             return self._kernel
-        return NumpyPlan(fuse_attention(fuse_resizing(self._optimized), LEAST_SCORES_NUMPY))
+        fused = fuse_attention(fuse_resizing(self._optimized), LEAST_SCORES_NUMPY)
+        return NumpyPlan(cut_into_pieces(fused))
 
     @cached_property
     def _optimized(self) -> Graph:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import numpy as np
+
 from weft._src.core.native_rules import Contraction, IndexMap, NativeRule, Pointwise
 
 LARGE = 1 << 16  # elements of the first and the last input: NumPy goes over them once
 MEDIUM = 1 << 13  # the same for kernels that go over them several times
 SMALL = 1 << 10  # the same for special functions, of which SciPy computes ten in a microsecond
 NEVER = sys.maxsize
+_ELEMENTARY = frozenset(
+    {np.exp, np.expm1, np.log, np.log1p, np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh,
+     np.arcsin, np.arccos, np.arctan, np.arctan2, np.power, np.float_power, np.logaddexp}
+)  # fmt: skip
 
 
 def worth_compiling_from(op: Any) -> int:
@@ -24,3 +30,8 @@ def worth_compiling_from(op: Any) -> int:
     if isinstance(op.native, Pointwise) and not op.cheap:
         return SMALL
     return MEDIUM if op.slow_kernel else LARGE
+
+
+def is_special(op: Any) -> bool:
+    """Whether an elementwise op takes NumPy as long as several passes, as functions like exp do."""
+    return bool(op.slow_kernel or not op.cheap or op.ufunc in _ELEMENTARY)

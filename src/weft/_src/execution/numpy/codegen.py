@@ -18,7 +18,9 @@ from weft._src.core.dtypes import COMPLEX, REAL, float32, float64, resource, var
 from weft._src.core.memory import limits
 from weft._src.core.tensor import SymbolicTensor
 from weft._src.execution.numpy.liveness import Liveness
+from weft._src.execution.numpy.pieces import in_pieces
 from weft._src.graph.ir import Graph, Node
+from weft._src.graph.passes.pieces import IN_PIECES
 from weft._src.graph.printer import describe_node
 from weft._src.ops.arrays.shape import reshape_op
 from weft._src.ops.control.loop import LOOP_NAMES
@@ -249,10 +251,25 @@ class _Writer:
 
     def _call(self, node: Node, depth: int) -> None:
         body = node.attrs["body"]
+        if IN_PIECES in node.attrs:
+            self._in_pieces(node, depth)
+            return
         self._enter(body, [self.names[id(x)] for x in node.inputs])
         self.block(body, depth)
         for out, name in zip(node.outputs, self._results(body), strict=True):
             self.names[id(out)] = name
+
+    def _in_pieces(self, node: Node, depth: int) -> None:
+        """Nodes that are computed for some elements at a time, by a plan of their own."""
+        body = node.attrs["body"]
+        results = [x.spec for x in node.outputs]
+        dims = self.bind(results[0].dims, "shape")
+        kinds = self.bind([spec.dtype.numpy_dtype for spec in results], "dtypes")
+        given = [self.bind(self._compile_graph(body), body.name), dims, kinds]
+        values = [self.names[id(x)] for x in node.inputs]
+        targets = [self._define_local(out) for out in node.outputs]
+        call = f"{self.bind(in_pieces, 'in_pieces')}({', '.join([*given, *values])})"
+        self.line(depth, f"{', '.join(targets)}, = {call}", node)
 
     def _branch(self, graph: Graph, names: list[str], targets: list[str], depth: int) -> None:
         if depth > _MAX_DEPTH:
