@@ -228,6 +228,8 @@ class TieredPlan:
         """The part of what compiling costs that has to be spent before it begins."""
         if self._uses_all_processors:
             return _BEGIN_IN_TURN
+        if getattr(self.numpy, "uses_threads", False):  # then no processor is idle meanwhile
+            return _BEGIN
         return _BEGIN_BESIDE if is_one_idle() else _BEGIN
 
     @property

@@ -20,6 +20,7 @@ from weft._src.core.context import quiet_context
 from weft._src.errors import OpError
 from weft._src.execution.numpy.codegen import GeneratedPlan, generate
 from weft._src.graph.ir import Graph, Node
+from weft._src.graph.passes.pieces import IN_PIECES
 from weft._src.ops.dispatch import explain_failure, known_bytes
 from weft._src.ops.registry import HOST_ONLY
 
@@ -63,6 +64,7 @@ class NumpyPlan:
         if _makes_large_arrays(graph):
             memory.keep_what_is_freed()
         self._generated: GeneratedPlan = generate(graph, NumpyPlan)
+        self.uses_threads = any(IN_PIECES in node.attrs for node in graph.nodes)
         self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}

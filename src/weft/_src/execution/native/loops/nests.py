@@ -55,6 +55,7 @@ from weft._src.execution.native.machine.functions import RANGE, StepFunction
 
 SCRATCH_SLOT = 0  # of the table
 _CALLS_FROM = 40  # the cost of a nest that calls elementary functions: about four of them
+_LONG_FROM = 1 << 15  # iterations behind which what is left over takes no time worth naming
 _NOT_UNROLLED_FROM = 16  # iterations inside of a loop; unrolled, LLVM takes a third longer
 _WIDE_FROM, _WIDE_COST = 512, 10  # iterations of the innermost loop, and their cost
 # Terms of a sum that are added in float, before they join the rest in double: how many accumulators
@@ -94,7 +95,8 @@ class NestWriter:
         self.loops = [g for g, n in enumerate(sizes) if n != 1]
         self.sizes = sizes
         calls = nest is not None and self._calls_functions(nest)
-        self.b = Builder(module, len(self.loops), exact=exact, calls=calls)
+        is_long = bool(self.loops) and self._length(len(self.loops) - 1) >= _LONG_FROM
+        self.b = Builder(module, len(self.loops), exact=exact, calls=calls, is_long=is_long)
         self._entry: list[str] = []
         self._pointers: dict[Buffer, str] = {}
         self._elements: dict[tuple[Any, ...], Scalar] = {}

@@ -82,19 +82,48 @@ class Variants(NamedTuple):
     kind: str
     operands: int
     widths: tuple[int, ...]
+    is_rarely_single: bool = False  # the form for one number asks the widest one
 
     def symbol(self, width: int) -> str:
         """The name of the form for so many numbers at once."""
-        return f"{self.stem}_x{width}"
+        of = f"of{self.widths[-1]}" if width == 1 and self.is_rarely_single else ""
+        return f"{self.stem}_x{width}{of}"
 
     def declarations(self) -> list[str]:
         """Lines that make all forms known."""
-        types = {1: self.kind, **{width: f"<{width} x {self.kind}>" for width in self.widths}}
-        return [
+        types = {width: f"<{width} x {self.kind}>" for width in self.widths}
+        if not self.is_rarely_single:
+            types[1] = self.kind
+        lines = [
             f"declare {t} @{self.symbol(width)}({', '.join([t] * self.operands)}) "
             "nounwind willreturn memory(none)"
             for width, t in types.items()
         ]
+        return [*lines, *self._single()] if self.is_rarely_single else lines
+
+    def _single(self) -> list[str]:
+        """The form for one number by that for most: less work for LLVM than a form of its own.
+
+        It is not internal, as LLVM drops arguments of internal functions that are always the same:
+        then they are no longer what vector forms stand for.
+        """
+        width = self.widths[-1]
+        vector, numbers = f"<{width} x {self.kind}>", [f"%x{i}" for i in range(self.operands)]
+        parameters = ", ".join(f"{self.kind} {x}" for x in numbers)
+        head = f"define {self.kind} @{self.symbol(1)}({parameters}) nounwind noinline"
+        lines = [f"{head} willreturn memory(none) {{"]
+        for x in numbers:
+            lines.append(f"{x}.1 = insertelement {vector} poison, {self.kind} {x}, i32 0")
+            pair, first = f"{vector} {x}.1, {vector} poison", f"<{width} x i32> zeroinitializer"
+            lines.append(f"{x}.v = shufflevector {pair}, {first}")
+        given = ", ".join(f"{vector} {x}.v" for x in numbers)
+        lines += [
+            f"%all = call {vector} @{self.symbol(width)}({given})",
+            f"%one = extractelement {vector} %all, i32 0",
+            f"ret {self.kind} %one",
+            "}",
+        ]
+        return ["\n".join(lines)]
 
     def attribute(self) -> str:
         """What tells LLVM of the vector forms: names as vector function ABIs have them."""
@@ -167,6 +196,7 @@ class Module:
                 f"attributes #{_FIRST_OF_VARIANTS + number} = {{ {variants.attribute()} }}"
             )
             kept += [f"ptr @{variants.symbol(width)}" for width in variants.widths]
+        lines, kept = list(dict.fromkeys(lines)), list(dict.fromkeys(kept))
         if kept:
             used = f"@llvm.compiler.used = appending global [{len(kept)} x ptr]"
             lines.append(f'{used} [{", ".join(kept)}], section "llvm.metadata"')
@@ -248,6 +278,7 @@ class Builder:
         *,
         exact: bool = True,
         calls: bool = False,
+        is_long: bool = False,
         lanes: int = 1,
     ) -> None:
         self.module = module
@@ -255,6 +286,7 @@ class Builder:
         self.calls_outside = False  # functions of C, which have no vector form
         self.called: set[str] = set()  # the types of functions that have vector forms
         self.calls = calls  # elementary functions instead of writing them out
+        self.is_long = is_long  # so that hardly any numbers are left over behind the last vector
         # Not exact: forms may leave rare inputs out if they say so with a doubt; the nest is then
         # computed again, exactly.
         self.exact = exact

@@ -48,7 +48,8 @@ def offered(name: str, form: Form, operands: int = 1, *, doubts: bool = False) -
     def function(b: Builder, *numbers: Scalar) -> Scalar:
         if not b.calls and not (doubts and b.exact):
             return form(b, *numbers)
-        return b.call_variants(variants_of(name, numbers[0].type), *numbers)
+        called = variants_of(name, numbers[0].type)._replace(is_rarely_single=b.is_long)
+        return b.call_variants(called, *numbers)
 
     return function
 
