@@ -130,13 +130,16 @@ def test_vectors_of_this_processor_are_those_of_llvm() -> None:
     assert processors.vector_bytes() in (llvm.vector_bytes(), 16)
 
 
-def test_kernels_come_sooner_beside_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("is_loaded", "is_idle"), [(0, 1), (1, 0), (1, 1)])
+def test_kernels_come_sooner_where_that_costs_nothing(
+    is_loaded: int, is_idle: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(machine_offers, "_SPENT", 1e9)
-    monkeypatch.setattr(machine_offers, "_SPENT_BESIDE_COMPILER", -1.0)
-    for is_loaded in (False, True):
-        monkeypatch.setattr(machine_offers._Compiler, "is_loaded", is_loaded)
-        offer: machine_offers.Offer[Any] = machine_offers.Offer()
-        offer.install(asked.append)
-        offer.attempted(lambda kernels: None, lambda: np.zeros(3))
-        assert len(asked) == is_loaded
+    monkeypatch.setattr(machine_offers, "_SPENT_BESIDE", -1.0)
+    monkeypatch.setattr(machine_offers, "is_one_idle", lambda: bool(is_idle))
+    monkeypatch.setattr(machine_offers._Compiler, "is_loaded", bool(is_loaded))
+    offer: machine_offers.Offer[Any] = machine_offers.Offer()
+    offer.install(asked.append)
+    offer.attempted(lambda kernels: None, lambda: np.zeros(3))
+    assert bool(asked) == (is_loaded and is_idle)

@@ -306,8 +306,7 @@ def test_kernels_are_loaded_when_numpy_has_worked_for_a_while(
     def attempt(size: int = 1 << 30, dtype: Any = nothing.dtype) -> Any:
         return window_machine.attempted(size, dtype, lambda kernels: None, lambda: nothing)
 
-    for name in ("_SPENT", "_SPENT_BESIDE_COMPILER"):
-        monkeypatch.setattr(machine_offers, name, -1.0)
+    monkeypatch.setattr(machine_offers, "_SPENT", -1.0)
     attempt(size=10)
     attempt(dtype=np.dtype(np.int32))
     with by_numpy():

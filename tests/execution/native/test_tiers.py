@@ -250,7 +250,7 @@ def test_what_is_going_to_happen_is_told(
     function(X)
     told = tf.explain(function).traces[0]["native"]
     assert re.fullmatch(
-        r"waiting: NumPy has spent 0\.\d+ s, compiling takes about 3\.00 s and begins at 0\.75 s",
+        r"waiting: NumPy has spent 0\.\d+ s, compiling takes about 3\.00 s and begins at 0\.38 s",
         told,
     )
     function(X)

@@ -17,12 +17,13 @@ import numpy as np
 
 from weft._src.core.flags import flags
 from weft._src.core.machine_jobs import left_to_numpy
+from weft._src.core.processors import is_one_idle
 
 Array = np.ndarray[Any, Any]
 Kernels = TypeVar("Kernels")
 
-# Seconds of NumPy before machine code is loaded; fewer if LLVM is there already.
-_SPENT, _SPENT_BESIDE_COMPILER = 0.02, 0.004
+# Seconds of NumPy before machine code is loaded; fewer if LLVM is there, and a processor idle.
+_SPENT, _SPENT_BESIDE = 0.02, 0.004
 
 
 class _Compiler:
@@ -67,8 +68,13 @@ class Offer(Generic[Kernels]):
         started = time.perf_counter()
         out = plain()
         self._spent += time.perf_counter() - started
-        enough = _SPENT_BESIDE_COMPILER if _Compiler.is_loaded else _SPENT
-        if self._spent > enough and not self._is_asked and self._load is not None:
+        if not self._is_asked and self._load is not None and self._is_time():
             self._is_asked = True
             self._load(self._take)
         return out
+
+    def _is_time(self) -> bool:
+        """Whether NumPy has spent as much as loading may cost the program."""
+        if self._spent > _SPENT:
+            return True
+        return self._spent > _SPENT_BESIDE and _Compiler.is_loaded and is_one_idle()

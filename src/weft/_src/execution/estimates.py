@@ -19,8 +19,8 @@ from typing import Any
 from weft._src.graph.ir import Graph, Node
 from weft._src.ops.worth import is_special
 
-# Seconds, where loading LLVM and the compiler takes so many.
-_LOADING = 0.055
+# Seconds on a machine where loading LLVM and the compiler takes so many.
+_USUAL_LOADING = _LOADING = 0.055
 _COMPILER = "weft._src.execution.native.driver"
 _PER_GRAPH, _PER_KIND, _PER_PRODUCT, _PER_NODE = 0.008, 0.0015, 0.009, 0.00004
 _PER_SPECIAL = 0.005  # functions like exp
@@ -42,7 +42,7 @@ class _Experience:
 
     def note_loading(self, took: float) -> None:
         """The compiler was loaded, by so much work: before, nothing is known of the machine."""
-        self.factor = min(max(took / _LOADING, _FASTEST), _SLOWEST)
+        self.factor = min(max(took / _USUAL_LOADING, _FASTEST), _SLOWEST)
 
     def note(self, estimated: float, took: float) -> None:
         """Something was compiled; a single outlier does not change the estimate for good."""

@@ -41,14 +41,15 @@ _TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
 _WORTH_CHANGING = 0.98  # closer than that is chance
 _CLEARLY = 1.5  # as fast: calls of other moments can be compared
 _MOST_REASONS = 3  # that are listed
-# A call stays on NumPy until that has spent a quarter of what compiling will cost. Then the
+# A call stays on NumPy until that has spent an eighth of what compiling will cost. Then the
 # compiler begins, in the background. First it needs the interpreter, in turns with the caller, who
 # loses half of his time to it at most (`turns.py`). Then LLVM works beside the caller. When NumPy
 # has spent as much as is left to be compiled, and the compiler does not get a processor (or what is
 # left is shorter than a call, or than anybody notices), the next call waits for it: each slows the
 # other one down, by caches and the interpreter's lock. So however often a function is called, it
 # takes about twice as long at most as on the better tier from the start.
-_BEGIN = 1 / 4
+_BEGIN = 1 / 8
+_BEGIN_BESIDE_THREADS = 1 / 4  # which share the work of some ops
 _BEGIN_BESIDE = 1 / 32  # where a processor is idle, the compiler costs the caller nearly nothing
 # Large products use all processors: what the compiler takes, it takes from the caller.
 _BEGIN_IN_TURN, _MOSTLY = 1, 1 / 4
@@ -229,7 +230,7 @@ class TieredPlan:
         if self._uses_all_processors:
             return _BEGIN_IN_TURN
         if getattr(self.numpy, "uses_threads", False):  # then no processor is idle meanwhile
-            return _BEGIN
+            return _BEGIN_BESIDE_THREADS
         return _BEGIN_BESIDE if is_one_idle() else _BEGIN
 
     @property
