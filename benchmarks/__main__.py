@@ -18,6 +18,7 @@ from benchmarks import (
     gradients,
     image,
     keras_training,
+    large_arrays,
     lookup,
     lowered,
     native,
@@ -37,7 +38,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers, recurrent, lowered, scaling,
+    transformers, recurrent, lowered, scaling, large_arrays,
     compiling, choices, busy, ops, sweep, strings, image, lookup, examples, datasets, pipelines,
     saving, keras_training, saved_models,
     time_to_result,

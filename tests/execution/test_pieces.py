@@ -154,6 +154,7 @@ def test_functions_run_so_while_they_wait_for_the_compiler(monkeypatch: pytest.M
             work(number)
 
     monkeypatch.setattr(pieces.crew, "share", share)
+    monkeypatch.setattr(pieces, "is_one_idle", lambda: True)
     x = normal()
     expected = gelu(x)
     f = tf.function(gelu)
@@ -161,7 +162,11 @@ def test_functions_run_so_while_they_wait_for_the_compiler(monkeypatch: pytest.M
     assert asked == [-(-x.size // 64)]
     monkeypatch.setattr(worker, "is_at_work", True)
     np.testing.assert_allclose(f(x), expected, rtol=1e-6)
-    assert len(asked) == 1  # the compiler has the other thread
+    assert len(asked) == 1  # the compiler has the other processor
+    monkeypatch.setattr(worker, "is_at_work", False)
+    monkeypatch.setattr(pieces, "is_one_idle", lambda: False)
+    np.testing.assert_allclose(f(x), expected, rtol=1e-6)
+    assert len(asked) == 1
 
 
 def test_gradients_and_loops() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft._src.core.crew import crew
+from weft._src.core.processors import is_one_idle
 from weft._src.execution.background import worker
 
 Array = np.ndarray[Any, Any]
@@ -44,9 +45,10 @@ def in_pieces(
             result[part] = piece
 
     pieces = -(-size // PIECE)
-    if worker.is_at_work:  # compiling this, maybe: threads would hold it up, and each other
+    # The worker may be compiling this: threads would hold it up, and each other.
+    if not worker.is_at_work and is_one_idle():
+        crew.share(work, pieces)
+    else:
         for number in range(pieces):
             work(number)
-    else:
-        crew.share(work, pieces)
     return [result.reshape(dims) for result in results]
