@@ -48,7 +48,7 @@ def bits_of(tile: Tile) -> int:
 
 def function_of(tile: Tile, text: str) -> Function:
     code = llvm.MachineCode(llvm.finished_code(text))
-    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 15)
+    signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 16)
     function = signature(code.address(tile.symbol))
     function.code = code  # type: ignore[attr-defined]
     return function
@@ -101,7 +101,7 @@ def results(tile: Tile, call: Call) -> list[Any]:
         item = a.itemsize
         function(
             a.ctypes.data + first * item, b.ctypes.data, c.ctypes.data,
-            call.tiles, a_row, c_row, call.last, call.adds, 1000,
+            call.tiles, a_row, c_row, call.last, call.adds, 1000, 700,
             n0, s0, t0, n1, s1, t1, n2, s2, t2,
         )  # fmt: skip
         out.append(c)
@@ -154,7 +154,7 @@ def test_nan_and_infinity_stay_in_their_rows(width: int, kind: str) -> None:
         c = np.zeros((5, columns), dtype)
         depth = [1, 0, 0, 1, 0, 0, 3, 1, columns]
         where = [x.ctypes.data for x in (a, b, c)]
-        function(*where, 1, 3, columns, tile.lanes, 0, 0, *depth)
+        function(*where, 1, 3, columns, tile.lanes, 0, 0, 0, *depth)
         rows = np.array([3, np.nan, 3, -np.inf, 3], dtype)
         np.testing.assert_array_equal(c, np.repeat(rows[:, None], columns, 1))
 

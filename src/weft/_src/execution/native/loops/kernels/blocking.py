@@ -24,6 +24,7 @@ _ADDRESSES = 8  # that registers hold
 _FEW_ROWS = 96  # for which all of b is read again if the cache holds it: c is written in order
 _STREAMED_STEPS = 32  # rows of a matrix that is read once
 _FEWEST_STEPS = 64  # before sums are put aside
+_FEW_ACROSS = 32  # rows that are read across
 _PANEL_BYTES = 16 << 10  # of b that all rows read again: a part of any first-level cache
 _PIECES = 16  # that threads take turns with, at most
 _PIECE = 30_000  # nanoseconds of work that one of them has at least
@@ -76,6 +77,11 @@ class Places:
         lie a power of two apart, of which caches hold a few only.
         """
         return self.a_row == 1 and not self.channels
+
+    @property
+    def rows_across(self) -> int:
+        """How many rows a step reads, if they are read across."""
+        return self.rows * self.levels[-1].count
 
     @property
     def reads_once(self) -> bool:
@@ -255,8 +261,11 @@ def _cut_depth(places: Places, width: int, most: int, size: int) -> tuple[Loops,
     if places.reads_once:
         steps = min(steps, _STREAMED_STEPS)
     if places.reads_across:
-        steps = most * 2 // (places.rows * places.levels[-1].count)
-        steps = max(_FEWEST_STEPS, min(steps, _PANEL_BYTES // size // width))
+        if places.reads_once and places.rows_across <= _FEW_ACROSS:
+            steps = _STREAMED_STEPS // 2  # sums are so few that they can be put aside sooner
+        else:
+            steps = min(most * 2 // places.rows_across, _PANEL_BYTES // size // width)
+            steps = max(_FEWEST_STEPS, steps)
     if steps >= places.steps:
         return loops, loops[0][0]
     real = [loop for loop in loops if loop[0] > 1]
@@ -322,6 +331,20 @@ def ahead_of(places: Places, blocks: Blocks, dtype: DType) -> int:
     if numbers <= second_cache_bytes() // dtype.size // 2:
         return 0
     return blocks.steps * blocks.depth[0][2] if places.reads_once else places.b_panel
+
+
+def ahead_in_a(places: Places, blocks: Blocks, dtype: DType) -> int:
+    """How far ahead in a lies what tiles fetch meanwhile: the same rows, some steps further.
+
+    Steps of what is read across lie so far from each other that processors do not see them coming,
+    but for few rows, which follow each other line by line of a cache.
+    """
+    numbers = places.lines * places.line_elements
+    if not places.reads_across or places.rows_across <= _FEW_ACROSS:
+        return 0
+    if numbers <= second_cache_bytes() // dtype.size // 2:
+        return 0
+    return blocks.steps * blocks.depth[0][1]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ _MULTIPLES = {1: "r8", 3: "r9", 5: "r10", 7: "r11", 9: "r12", 11: "r13", 13: "r1
 # next from b.
 _A, _B, _LEFT, _A_STEP, _B_STEP, _FETCHED = "rax", "rbx", "rcx", "rdx", "rsi", "rdi"
 _ROW, _FREE = "r15", "rbp"  # a row of c; anything for a moment
+_A_FETCHED = _ROW  # while no rows of c are at hand: what is read next from a
 
 # What does not fit into registers, by its place on the stack.
 _KEPT = [
@@ -40,7 +41,21 @@ _KEPT = [
 ]  # fmt: skip
 _MASK = 8 * len(_KEPT)  # behind them: which lanes of a last vector count, of AVX2
 _FRAME = _MASK + 40  # with the saved registers and the return address a multiple of 16
-_ARGUMENTS = ["last", "adds", "ahead", "n0", "s0", "t0", "n1", "s1", "t1", "n2", "s2", "t2"]
+_ARGUMENTS = [
+    "last",
+    "adds",
+    "ahead",
+    "ahead_a",
+    "n0",
+    "s0",
+    "t0",
+    "n1",
+    "s1",
+    "t1",
+    "n2",
+    "s2",
+    "t2",
+]
 _PLACES = {
     **{name: 8 * i for i, name in enumerate(_KEPT)},
     **{name: _FRAME + 8 * (len(_SAVED) + 1 + i) for i, name in enumerate(_ARGUMENTS)},
@@ -139,7 +154,7 @@ class _Writer:
         lines += [f"imulq ${self._tile.rows}, %r8, %r9", f"movq %r9, {_at('a_tile')}"]
         odd = [n for n in _MULTIPLES if n < self._tile.rows and n > 1]
         lines += [f"imulq ${n}, %r8, %{_MULTIPLES[n]}" for n in odd]
-        distances = ["ahead", *[f"{letter}{i}" for letter in "st" for i in range(3)]]
+        distances = ["ahead", "ahead_a", *[f"{letter}{i}" for letter in "st" for i in range(3)]]
         lines += [f"shlq ${shift}, {_at(name)}" for name in distances]
         lines += [f"movq {_at('n0')}, %rax"]
         lines += [f"imulq {_at(name)}, %rax" for name in ("n1", "n2")]
@@ -237,6 +252,7 @@ class _Writer:
             f"movq {_at('part')}, %{_FETCHED}",
             f"shlq ${_LINE.bit_length() - 1}, %{_FETCHED}",
             f"addq {_at('ahead')}, %{_FETCHED}",
+            f"movq {_at('ahead_a')}, %{_A_FETCHED}",
             ".Ld1:",
             f"movq {_at('a1')}, %{_A}",
             f"movq {_at('b1')}, %{_B}",
@@ -278,6 +294,8 @@ class _Writer:
             lines += self._load(place, self._of_b(v), partial=partial)
         if not tile.channels:
             lines.append(f"prefetcht1 (%{_B},%{_FETCHED})")
+        if tile.fetches_a:
+            lines.append(f"prefetcht1 (%{_A},%{_A_FETCHED})")
         for r in range(tile.rows):
             lines += self._channels(r) if tile.channels else self._number(r)
         return lines

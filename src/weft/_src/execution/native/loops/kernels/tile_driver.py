@@ -20,7 +20,7 @@ WORDS = [
     "block_panels", "whole_panels", "panels",
     "chunk", "chunks", "goes_on",
     *[f"{what}{i}" for i in range(LINE_LEVELS) for what in ("count", "line_a", "line_b", "line_c")],
-    "a_panel", "b_panel", "c_panel", "ahead",
+    "a_panel", "b_panel", "c_panel", "ahead", "ahead_a",
     "a_first", "b_first", "c_first",
     "a_row", "c_row",
     *[f"{what}{i}" for i in range(LEVELS) for what in ("n", "s", "t")],
@@ -159,7 +159,7 @@ def _line(kind: str) -> list[str]:
     depth_numbers = [f"{what}{i}" for i in range(LEVELS) for what in ("n", "s", "t")]
     depth_numbers[0] = "step.count"
     numbers = ", ".join(
-        f"i64 %{x}" for x in ["a_row", "c_row", "lanes", "adds", "ahead", *depth_numbers]
+        f"i64 %{x}" for x in ["a_row", "c_row", "lanes", "adds", "ahead", "ahead_a", *depth_numbers]
     )
     return [
         *lines,

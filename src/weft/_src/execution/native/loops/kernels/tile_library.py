@@ -34,8 +34,8 @@ class Tile:
     Its parameters are where a, b and c begin; the number of tiles; the distances of rows in a and
     c, in elements; how many lanes of the last vector of a row belong to the result; whether sums
     begin with what is there (1) or with 0; how far ahead in b lies what is read next, of which each
-    tile fetches a part (0: nothing); and for each of three loops over the depth, the innermost
-    last, the number of steps and their distances in a and b.
+    tile fetches a part (0: nothing), and how far ahead in a; and for each of three loops over the
+    depth, the innermost last, the number of steps and their distances in a and b.
     """
 
     kind: str  # "float" or "double"
@@ -64,7 +64,12 @@ class Tile:
     def _numbers(self) -> list[str]:
         """Its parameters that are numbers."""
         depth = [f"{name}{i}" for i in range(LEVELS) for name in ("n", "s", "t")]
-        return ["tiles", "a.row", "c.row", "last", "adds", "ahead", *depth]
+        return ["tiles", "a.row", "c.row", "last", "adds", "ahead", "a.ahead", *depth]
+
+    @property
+    def fetches_a(self) -> bool:
+        """Whether it fetches what is read of a later: where steps have time for one more load."""
+        return self.vectors > 1 and not self.channels
 
     def text(self) -> str:
         """The function."""
@@ -189,11 +194,20 @@ class Tile:
         return lines
 
     def _fetched(self) -> list[str]:
-        """Brings a line of the same step of the next panel of b into the second-level cache."""
-        return [
+        """Brings a line of the same step of the next panel of b into the second-level cache.
+
+        And one of a step of a that is as far away.
+        """
+        lines = [
             f"%b.next = getelementptr {self.kind}, ptr %b.at, i64 %fetched",
             f"call void @{PREFETCH}(ptr %b.next, {_TO_READ_FROM_SECOND_CACHE})",
         ]
+        if self.fetches_a:
+            lines += [
+                f"%a.next = getelementptr {self.kind}, ptr %a.at, i64 %a.ahead",
+                f"call void @{PREFETCH}(ptr %a.next, {_TO_READ_FROM_SECOND_CACHE})",
+            ]
+        return lines
 
     def _loaded(self, place: str, v: int) -> str:
         """A vector of b, which goes on behind the columns of a product, but not of channels."""

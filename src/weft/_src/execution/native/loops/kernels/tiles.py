@@ -24,6 +24,7 @@ from weft._src.execution.native.loops.kernels import tile_driver
 from weft._src.execution.native.loops.kernels.blocking import (
     Blocks,
     Places,
+    ahead_in_a,
     ahead_of,
     blocks_of,
     even_rows,
@@ -116,7 +117,7 @@ def region_words(places: Places, blocks: Blocks, dtype: DType) -> list[int | Til
         "chunk": blocks.steps, "chunks": blocks.chunks, "goes_on": int(places.goes_on),
         "a_panel": width if places.channels else 0,
         "b_panel": places.b_panel, "c_panel": width,
-        "ahead": ahead_of(places, blocks, dtype),
+        "ahead": ahead_of(places, blocks, dtype), "ahead_a": ahead_in_a(places, blocks, dtype),
         "a_first": places.a_first, "b_first": places.b_first, "c_first": places.c_first,
         "a_row": places.a_row, "c_row": places.c_row,
         "last": lanes, "last_of_rest": rest - (of_rest - 1) * lanes if rest else lanes,
