@@ -22,6 +22,7 @@ from benchmarks import (
     lookup,
     lowered,
     native,
+    networks,
     ops,
     pipelines,
     recurrent,
@@ -38,7 +39,7 @@ from benchmarks.harness import Peers, print_table
 
 MODULES = (
     foundations, functions, tracing, conversion, gradients, batching, native, convolutions,
-    transformers, recurrent, lowered, scaling, large_arrays,
+    transformers, recurrent, lowered, scaling, large_arrays, networks,
     compiling, choices, busy, ops, sweep, strings, image, lookup, examples, datasets, pipelines,
     saving, keras_training, saved_models,
     time_to_result,
