@@ -22,6 +22,7 @@ SHAPE = (37, 29)
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "PIECE", 64)
+    monkeypatch.setattr(pieces, "WHOLE", 0)
     monkeypatch.setattr(passes, "_LEAST", 1000)
 
 
@@ -163,6 +164,8 @@ def test_functions_run_so_while_they_wait_for_the_compiler(monkeypatch: pytest.M
     monkeypatch.setattr(worker, "is_at_work", True)
     np.testing.assert_allclose(f(x), expected, rtol=1e-6)
     assert len(asked) == 1  # the compiler has the other processor
+    monkeypatch.setattr(pieces, "WHOLE", 1 << 20)  # and pieces bring nothing
+    np.testing.assert_allclose(f(x), expected, rtol=1e-6)
     monkeypatch.setattr(worker, "is_at_work", False)
     monkeypatch.setattr(pieces, "is_one_idle", lambda: False)
     np.testing.assert_allclose(f(x), expected, rtol=1e-6)

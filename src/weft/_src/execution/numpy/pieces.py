@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 # enough that threads do not wait for the interpreter. A multiple of what a vector holds: which
 # elements of an array are the last ones, and no others, decides where NumPy uses no vectors.
 PIECE = 1 << 16
+WHOLE = 1 << 20  # elements up to which one thread is as fast without pieces
 
 
 def in_pieces(
@@ -25,7 +26,7 @@ def in_pieces(
     dims: tuple[int, ...],
     dtypes: Sequence[np.dtype[Any]],
     *values: Any,
-) -> list[Array]:
+) -> Sequence[Array]:
     """What an elementwise function gives for whole arrays.
 
     Args:
@@ -35,6 +36,10 @@ def in_pieces(
       *values: arrays of that shape, and numbers.
     """
     size = math.prod(dims)
+    # The worker may be compiling this: threads would hold it up, and each other.
+    is_alone = worker.is_at_work or not is_one_idle()
+    if is_alone and size <= WHOLE:
+        return function(*values)
     results = [np.empty(size, dtype) for dtype in dtypes]
     flat = [value.reshape(-1) if value.ndim else value for value in values]
 
@@ -45,10 +50,9 @@ def in_pieces(
             result[part] = piece
 
     pieces = -(-size // PIECE)
-    # The worker may be compiling this: threads would hold it up, and each other.
-    if not worker.is_at_work and is_one_idle():
-        crew.share(work, pieces)
-    else:
+    if is_alone:
         for number in range(pieces):
             work(number)
+    else:
+        crew.share(work, pieces)
     return [result.reshape(dims) for result in results]
