@@ -26,7 +26,7 @@ _PER_GRAPH, _PER_KIND, _PER_PRODUCT, _PER_NODE = 0.008, 0.0015, 0.009, 0.00004
 _PER_SPECIAL = 0.005  # functions like exp
 _FIRST_PRODUCT = 0.02  # for what all products share
 _PRODUCT = 20_000  # multiplications from which one is no simple loop
-_PER_TEXT, _PER_CHARACTER = 0.005, 1.7e-6  # of LLVM
+_PER_TEXT, _PER_CHARACTER = 0.008, 1.9e-6  # of LLVM, beside a caller
 _PER_FUNCTION = 0.003  # of the library, that nobody has called before
 _SLOWEST, _FASTEST = 5.0, 0.5  # machines, beside that one
 _OVERDUE = 0.25
@@ -103,6 +103,7 @@ class Compilation:
         )  # when the stage began that goes on, and what was done by then
         self._process = os.getpid()
         self.when_code_is_written: Callable[[], None] = lambda: None
+        self.code_is_there = threading.Event()  # or nothing more will come
 
     def begin(self) -> None:
         """Called by the thread that compiles."""
@@ -117,6 +118,7 @@ class Compilation:
         done = self.done
         self.expected = done + seconds * experience.factor
         self.when_code_is_written()
+        self.code_is_there.set()
         # To write it took the interpreter, in turns with the caller; LLVM does without.
         self._pace_since = (time.perf_counter(), done)
 
@@ -124,6 +126,12 @@ class Compilation:
         """It has been done: later estimates are better."""
         experience.note(self._estimated, max(self.done - self._loading, 0.0))
         self._clock = None
+        self.code_is_there.set()
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether it needs the interpreter: the code is being written, and LLVM comes later."""
+        return bool(self.began) and not self.code_is_there.is_set()
 
     @property
     def is_lost(self) -> bool:

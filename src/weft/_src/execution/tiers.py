@@ -53,7 +53,7 @@ _BEGIN_BESIDE_THREADS = 1 / 4  # which share the work of some ops
 _BEGIN_BESIDE = 1 / 32  # where a processor is idle, the compiler costs the caller nearly nothing
 # Large products use all processors: what the compiler takes, it takes from the caller.
 _BEGIN_IN_TURN, _MOSTLY = 1, 1 / 4
-_SHORT_WAIT = 0.02  # seconds
+_SHORT_WAIT = 0.015  # seconds
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
 _LEAST_SPENT = 0.001  # seconds; before, there is nothing to think about
 _LONG_FIRST = 0.5  # seconds: a first call that takes longer has not just loaded a library
@@ -250,6 +250,9 @@ class TieredPlan:
         is_short = left < max(self._best, _SHORT_WAIT)
         if self._rent > left and (is_short or not compilation.advances):
             _log.info("%s waits for the compiler.", self.graph.name)
+            if compilation.is_writing:  # what follows may well go on beside the caller
+                worker.wait_for(compilation.code_is_there)
+                return self._waiting(*values)
             worker.finish(job)
             self._job = None
             return self._waiting(*values)

@@ -13,6 +13,8 @@ from weft._src.core.blas import functions_of_numpy
 from weft._src.execution import forking
 
 _PREFIX = "weft_special_"
+# Compiled here and not when the first function is: beside a caller that takes its time.
+_PRODUCTS, _SPECIAL = re.compile(r"@weft_[sd]gemm\("), re.compile(rf"@({_PREFIX}\w+)\(")
 BLAS_PRODUCTS = ("weft_sgemm", "weft_dgemm")
 BLAS_THREADS = ("weft_blas_threads", "weft_set_blas_threads")  # to read and to set their number
 
@@ -60,12 +62,12 @@ def blas() -> Blas:
 
 def functions_for(text: str) -> dict[str, int]:
     """The addresses of what a module calls."""
-    products = blas().addresses if re.search(r"@weft_[sd]gemm\(", text) else {}
+    products = blas().addresses if _PRODUCTS.search(text) else {}
     return products | _special_functions(text)
 
 
 def _special_functions(text: str) -> dict[str, int]:
-    wanted = set(re.findall(rf"@({_PREFIX}\w+)\(", text))
+    wanted = set(_SPECIAL.findall(text))
     if not wanted:
         return {}
     functions = _functions_of("scipy.special.cython_special")  # 0.3 s
