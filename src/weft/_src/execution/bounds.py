@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-import time
-
-import numpy as np
-
 from weft._src.core import blas
-from weft._src.core.machine_jobs import by_numpy
+from weft._src.core.processors import threads_per_op, vector_bytes
 from weft._src.graph.ir import Graph
 
 # Multiplications from which machine code calls BLAS, too, rather than its own loops.
 LARGE_PRODUCT = 1 << 27
+_SHORT_VECTOR = 32  # bytes
 _BY_TILES = 2  # times as fast, with vectors that are longer
-_SIDE, _RUNS = 384, 2
+_MULTIPLICATIONS_PER_BYTE = 1e9  # of a vector: two of float32 in each of two billion cycles
 
 
 def bound_part(multiplications: float, best: float) -> float:
@@ -45,16 +41,10 @@ def large_multiplications(graph: Graph) -> float:
     return count
 
 
-@functools.cache
 def _multiplications_per_second() -> float:
-    """How fast OpenBLAS multiplies float32 matrices, measured once.
+    """How fast OpenBLAS should multiply float32 matrices.
 
-    On the average and not at best: beside other work a large product is interrupted as well.
+    Not measured: that took as long as a call, and what came out depended on the moment.
     """
-    x = np.ones((_SIDE, _SIDE), np.float32)
-    with by_numpy():
-        blas.dot(x, x)  # wakes the threads
-        started = time.perf_counter()
-        for _ in range(_RUNS):
-            blas.dot(x, x)
-    return _RUNS * _SIDE**3 / (time.perf_counter() - started)
+    vector = _SHORT_VECTOR if blas.has_short_vectors() else vector_bytes()
+    return threads_per_op() * _MULTIPLICATIONS_PER_BYTE * vector
