@@ -252,7 +252,8 @@ class TieredPlan:
             _log.info("%s waits for the compiler.", self.graph.name)
             if compilation.is_writing:  # what follows may well go on beside the caller
                 worker.wait_for(compilation.code_is_there)
-                return self._waiting(*values)
+                if not compilation.is_writing:
+                    return self._waiting(*values)
             worker.finish(job)
             self._job = None
             return self._waiting(*values)

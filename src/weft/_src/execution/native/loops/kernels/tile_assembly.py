@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from weft._src.execution.native.machine import llvm
@@ -73,15 +74,22 @@ def assembly(tile: Tile, bits: int) -> str | None:
     width = tile.lanes * size
     if not _is_known(width) or not _fits(tile, _REGISTERS[width]):
         return None
-    lines = _Writer(tile, size).lines()
+    return module_of(_Writer(tile, size).lines())
+
+
+def module_of(lines: Iterable[str]) -> str:
+    """A module for LLVM that is nothing but instructions."""
     return "\n".join([f'module asm "{line}"' for line in lines])
 
 
+def is_known_system() -> bool:
+    """Whether this system runs x86-64 code, and passes arguments as is thought here."""
+    return sys.platform == "linux" and platform.machine() == "x86_64"
+
+
 def _is_known(width: int) -> bool:
-    """Whether this processor has such vectors, and this system passes arguments as is thought."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        return False
-    return width in _FEATURES and llvm.has_features(*_FEATURES[width])
+    """Whether this processor has such vectors, too."""
+    return is_known_system() and width in _FEATURES and llvm.has_features(*_FEATURES[width])
 
 
 def _fits(tile: Tile, registers: int) -> bool:

@@ -8,9 +8,11 @@ adds some constants to a program and no loops: there is nothing in it that LLVM 
 
 from __future__ import annotations
 
+from weft._src.execution.native.loops.kernels import tile_assembly
+from weft._src.execution.native.loops.kernels.driver_assembly import DriverWriter
 from weft._src.execution.native.loops.kernels.tile_library import LEVELS
 from weft._src.execution.native.machine import library
-from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, loop_lines
+from weft._src.execution.native.machine.builder import FINISHED_LOOP, Module, alignment, loop_lines
 
 LINE_LEVELS = 3
 
@@ -48,6 +50,13 @@ PARAMETERS = "ptr, ptr, ptr, ptr, i64, i64"
 
 
 def _text(name: str, kind: str) -> str:
+    if tile_assembly.is_known_system():
+        return tile_assembly.module_of(DriverWriter(name, alignment(kind), WORDS).lines())
+    return driver_for_llvm(name, kind)
+
+
+def driver_for_llvm(name: str, kind: str) -> str:
+    """A module with the function, for systems whose assembler is not written here."""
     module = Module()
     module.declare("llvm.smin.i64", "i64", "i64, i64")
     module.functions.append(_function(name, kind))
