@@ -215,7 +215,8 @@ def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
     monkeypatch.setattr(worker, "submit", lambda work: began.append(work))
 
     def plan_with(large_products: float) -> Any:
-        monkeypatch.setattr(tiers, "bound_part", lambda count, best: large_products / best)
+        for part in ("bound_part", "part_in_products"):
+            monkeypatch.setattr(tiers, part, lambda count, best: large_products / best)
         plan = tiers.TieredPlan(trace(heavy, [tf.TensorSpec(X.shape, X.dtype)]))
         plan._best, plan._calls = 0.01, 2
         return plan

@@ -48,9 +48,11 @@ class _Crew:
         self._tasks: queue.SimpleQueue[tuple[contextvars.Context, _Task]] = queue.SimpleQueue()
         self._threads = 0
         self._start = threading.Lock()
+        self.shared = 0  # so many pieces of work, by these threads or by those of machine code
 
     def share(self, work: Callable[[int], None], pieces: int) -> None:
         """Calls `work` with the numbers up to `pieces`; returns when all is done."""
+        self.shared += 1
         task = _Task(work, pieces)
         helpers = min(threads_per_op(), pieces) - 1
         with self._start:

@@ -56,13 +56,16 @@ class Worker:
         self._ending = False
         self.is_at_work = False
         self.is_awaited = 0  # by so many: what runs should not pause
+        self.seconds_awaited = 0.0  # by all callers so far
 
     def finish(self, job: Job) -> None:
         """Returns when a job is done: what has not been begun is done here, at once."""
+        began = time.perf_counter()
         if job.claim():
             job.run()
         else:
             self.wait_for(job.done)
+        self.seconds_awaited += time.perf_counter() - began
 
     def wait_for(self, event: threading.Event) -> None:
         """Returns when what a job does has come so far, which does not pause meanwhile."""

@@ -10,13 +10,12 @@ from weft._src.graph.ir import Graph
 LARGE_PRODUCT = 1 << 27
 _SHORT_VECTOR = 32  # bytes
 _BY_TILES = 2  # times as fast, with vectors that are longer
+_BESIDE_ARRANGING = 3 / 4  # of the time of tiles for arrays, at most
 _MULTIPLICATIONS_PER_BYTE = 1e9  # of a vector: two of float32 in each of two billion cycles
 
 
-def bound_part(multiplications: float, best: float) -> float:
-    """The part of a call of `best` seconds that machine code will need as well.
-
-    Where OpenBLAS has short vectors, machine code does products without it.
+def part_in_products(multiplications: float, best: float) -> float:
+    """The part of a call of `best` seconds that NumPy spends with them.
 
     Args:
       multiplications: of large products.
@@ -24,8 +23,19 @@ def bound_part(multiplications: float, best: float) -> float:
     """
     if not multiplications:
         return 0.0
-    part = multiplications / _multiplications_per_second() / best
-    return min(part / _BY_TILES, 1 / _BY_TILES) if blas.has_short_vectors() else min(part, 1.0)
+    return min(multiplications / _multiplications_per_second() / best, 1.0)
+
+
+def bound_part(multiplications: float, best: float) -> float:
+    """The part of such a call that machine code will need as well.
+
+    Where OpenBLAS has short vectors, machine code does products without it; and once NumPy does so,
+    too, machine code has what it need not arrange anew in each call.
+    """
+    part = part_in_products(multiplications, best)
+    if not part or not blas.has_short_vectors():
+        return part
+    return part / _BY_TILES if blas.offer.kernels is None else min(part, _BESIDE_ARRANGING)
 
 
 def large_multiplications(graph: Graph) -> float:
@@ -42,9 +52,10 @@ def large_multiplications(graph: Graph) -> float:
 
 
 def _multiplications_per_second() -> float:
-    """How fast OpenBLAS should multiply float32 matrices.
+    """How fast NumPy should multiply float32 matrices: with OpenBLAS, or with tiles if they came.
 
     Not measured: that took as long as a call, and what came out depended on the moment.
     """
-    vector = _SHORT_VECTOR if blas.has_short_vectors() else vector_bytes()
+    is_slow = blas.has_short_vectors() and blas.offer.kernels is None
+    vector = _SHORT_VECTOR if is_slow else vector_bytes()
     return threads_per_op() * _MULTIPLICATIONS_PER_BYTE * vector

@@ -14,6 +14,7 @@ from typing import Any
 
 from weft._src.core import dtypes, timeline
 from weft._src.core.cells import VariableCell
+from weft._src.core.crew import crew
 from weft._src.core.flags import flags
 from weft._src.core.holding import run_holding
 from weft._src.core.lazily import cached_property
@@ -22,7 +23,7 @@ from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
 from weft._src.execution import forking, turns
 from weft._src.execution.background import Job, worker
-from weft._src.execution.bounds import bound_part, large_multiplications
+from weft._src.execution.bounds import bound_part, large_multiplications, part_in_products
 from weft._src.execution.devices import place_for
 from weft._src.execution.estimates import Compilation, seconds_for
 from weft._src.execution.numpy.plan import NumpyPlan
@@ -41,7 +42,7 @@ _TRIALS, _MOST_TRIALS, _TRIAL_SECONDS = 5, 50, 0.03
 _WORTH_CHANGING = 0.98  # closer than that is chance
 _CLEARLY = 1.5  # as fast: calls of other moments can be compared
 _MOST_REASONS = 3  # that are listed
-# A call stays on NumPy until that has spent an eighth of what compiling will cost. Then the
+# A call stays on NumPy until that has spent a part of what compiling will cost. Then the
 # compiler begins, in the background. First it needs the interpreter, in turns with the caller, who
 # loses half of his time to it at most (`turns.py`). Then LLVM works beside the caller. When NumPy
 # has spent as much as is left to be compiled, and the compiler does not get a processor (or what is
@@ -49,9 +50,10 @@ _MOST_REASONS = 3  # that are listed
 # other one down, by caches and the interpreter's lock. So however often a function is called, it
 # takes about twice as long at most as on the better tier from the start.
 _BEGIN = 1 / 8
-_BEGIN_BESIDE_THREADS = 1 / 4  # which share the work of some ops
 _BEGIN_BESIDE = 1 / 32  # where a processor is idle, the compiler costs the caller nearly nothing
-# Large products use all processors: what the compiler takes, it takes from the caller.
+_BEGIN_BESIDE_THREADS = 1 / 4  # which share the work of calls, and leave a processor idle at times
+# Large products use all processors, and so do threads where something else runs: what the compiler
+# takes, it takes from the caller.
 _BEGIN_IN_TURN, _MOSTLY = 1, 1 / 4
 _SHORT_WAIT = 0.015  # seconds
 _LEAST_RENT = 0.02  # of the time that is spent: a bound is an estimate, too
@@ -80,6 +82,7 @@ class TieredPlan:
         self._job: Job | None = None  # that compiles
         self._compilation: Compilation | None = None  # what is known of that
         self._calls = 0
+        self._uses_threads = False  # whether NumPy has shared the work of the last call
         self._best = float("inf")
         self._trials: list[float] = []  # of machine code; then both tiers take turns
         self._turns: tuple[list[float], list[float]] = ([], [])  # of machine code, of NumPy
@@ -195,10 +198,14 @@ class TieredPlan:
 
     def _timed(self, values: Sequence[Any], clock: Callable[[], float] = time.perf_counter) -> Any:
         """A call on NumPy whose time is noted; `clock` tells what of it is spent."""
+        shared_before, awaited_before = crew.shared, worker.seconds_awaited
         started, spent_before = time.perf_counter(), clock()
         out = self.numpy(*values)
-        self._spent += clock() - spent_before
+        # To have waited for tiles (`array_tiles.py`) is no rent: they come once.
+        awaited = worker.seconds_awaited - awaited_before
+        self._spent += max(clock() - spent_before - awaited, 0.0)
         self._best = min(self._best, time.perf_counter() - started)
+        self._uses_threads = crew.shared != shared_before
         return out
 
     def _consider(self, values: Sequence[Any]) -> None:
@@ -229,14 +236,15 @@ class TieredPlan:
         """The part of what compiling costs that has to be spent before it begins."""
         if self._uses_all_processors:
             return _BEGIN_IN_TURN
-        if getattr(self.numpy, "uses_threads", False):  # then no processor is idle meanwhile
-            return _BEGIN_BESIDE_THREADS
-        return _BEGIN_BESIDE if is_one_idle() else _BEGIN
+        is_idle = is_one_idle()
+        if self._uses_threads:
+            return _BEGIN_BESIDE_THREADS if is_idle else _BEGIN_IN_TURN
+        return _BEGIN_BESIDE if is_idle else _BEGIN
 
     @property
     def _uses_all_processors(self) -> bool:
         """Whether calls are large products for the most part."""
-        return bound_part(self._multiplications, self._best) > _MOSTLY
+        return part_in_products(self._multiplications, self._best) > _MOSTLY
 
     def _waiting(self, *values: Any) -> Any:
         """On NumPy while the compiler works, until so much was spent that waiting for it pays."""

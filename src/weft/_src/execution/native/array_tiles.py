@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from weft._src.core import dtypes
+from weft._src.core.crew import crew
 from weft._src.core.dtypes import DType
 from weft._src.core.flags import flags
+from weft._src.core.processors import is_one_idle
 from weft._src.execution.background import worker
 from weft._src.execution.native.loops.kernels import tile_driver
 from weft._src.execution.native.loops.kernels.blocking import (
@@ -43,11 +45,22 @@ _asked: set[str] = set()
 
 
 def _ask_for(symbols: Iterable[str]) -> None:
-    """Has functions loaded in the background, once."""
+    """Has functions loaded, once: in the background, if a processor is idle.
+
+    Else it would take from NumPy what it needs, and more, as NumPy uses all processors here.
+    """
     missing = [symbol for symbol in symbols if symbol not in _asked]
     _asked.update(missing)
-    if missing:
-        worker.submit(lambda: _load(missing))
+    if not missing:
+        return
+    is_awaited = not worker.is_at_work and not is_one_idle()
+    job = worker.submit(lambda: _load(missing))
+    if is_awaited:
+        worker.finish(job)
+
+
+def _are_missing(symbols: Iterable[str]) -> bool:
+    return any(library.address(symbol) is None for symbol in symbols)
 
 
 def _load(symbols: Sequence[str]) -> None:
@@ -74,9 +87,10 @@ class _Table:
         if self._ready is None:
             symbols = {word.symbol for word in self.words if isinstance(word, Tile)}
             symbols |= {tile_driver.symbol(self.kind), tile_driver.caller(self.kind)}
-            if any(library.address(symbol) is None for symbol in symbols):
+            if _are_missing(symbols):
                 _ask_for(sorted(symbols))
-                raise _NotLoadedError
+                if _are_missing(symbols):
+                    raise _NotLoadedError
             numbers = [
                 (library.address(word.symbol) or 0) if isinstance(word, Tile) else word
                 for word in self.words
@@ -146,6 +160,7 @@ class ArrayMaker:
         assert caller is not None
         if table.shared and table.count > 1:
             pool.start()
+            crew.shared += 1
             _SHARE(pool.address())(caller, ctypes.addressof(pointers), table.count, 1)
         else:
             _WORK(caller)(ctypes.addressof(pointers), 0, table.count)

@@ -64,7 +64,6 @@ class NumpyPlan:
         if _makes_large_arrays(graph):
             memory.keep_what_is_freed()
         self._generated: GeneratedPlan = generate(graph, NumpyPlan)
-        self.uses_threads = any(IN_PIECES in node.attrs for node in graph.nodes)
         self.calls = 0
         self.file = f"<weft numpy plan {next(_numbers)} of {graph.name}>"
         namespace: dict[str, Any] = {}
