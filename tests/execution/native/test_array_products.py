@@ -10,7 +10,9 @@ import pytest
 import weft as tf
 from weft._src.core import blas, machine_offers, processors
 from weft._src.core.machine_jobs import by_numpy
-from weft._src.execution.background import worker
+from weft._src.execution import bounds
+from weft._src.execution.background import Job, worker
+from weft._src.execution.native import array_tiles
 from weft._src.execution.native.product_kernels import ProductKernels
 
 rng = np.random.default_rng(8)
@@ -43,6 +45,41 @@ def test_the_products_of_numpy(m: int, k: int, n: int, dtype: Any, turned: bool)
     np.testing.assert_allclose(out, a @ b, rtol=tolerance, atol=10 * tolerance)
     assert out.dtype == dtype
     assert out.flags.c_contiguous
+
+
+@pytest.mark.parametrize(("at_work", "is_idle"), [(False, False), (False, True), (True, False)])
+def test_tiles_are_awaited_where_no_processor_is_idle(
+    at_work: bool, is_idle: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Any] = []
+    awaited: list[Any] = []
+    monkeypatch.setattr(array_tiles, "is_one_idle", lambda: is_idle)
+    monkeypatch.setattr(array_tiles, "_asked", set())
+    monkeypatch.setattr(array_tiles, "_load", loaded.append)
+    monkeypatch.setattr(worker, "is_at_work", at_work)
+    monkeypatch.setattr(worker, "submit", Job)
+    monkeypatch.setattr(worker, "finish", lambda job: (awaited.append(job), job.run()))
+    array_tiles._ask_for(["weft_this", "weft_that"])
+    array_tiles._ask_for(["weft_this"])  # once
+    assert bool(awaited) == (not at_work and not is_idle)
+    assert loaded == [["weft_this", "weft_that"]] * len(awaited)
+
+
+def test_what_tiles_leave_machine_code_to_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    second = bounds.threads_per_op() * 1e9 * 32  # multiplications, with short vectors
+    for is_short, kernels, part, bound in (
+        (True, None, 0.8, 0.4),  # without OpenBLAS products take half the time
+        (True, ProductKernels(), 0.4, 0.4),  # which NumPy has as well
+        (True, ProductKernels(), 1.0, 0.6),
+        (False, None, 0.4, 0.4),
+    ):
+        monkeypatch.setattr(blas, "has_short_vectors", lambda found=is_short: found)
+        monkeypatch.setattr(bounds, "vector_bytes", lambda: 64)
+        monkeypatch.setattr(blas.offer, "kernels", kernels)
+        best = 1.0 if part < 1.0 else 0.4
+        assert bounds.part_in_products(0.8 * second, best) == pytest.approx(part)
+        assert bounds.bound_part(0.8 * second, best) == pytest.approx(bound)
+    assert bounds.bound_part(0.0, 1.0) == 0.0
 
 
 def test_nan_and_infinity_stay_in_their_rows_and_columns() -> None:

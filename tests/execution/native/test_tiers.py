@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.core.crew import crew
 from weft._src.core.flags import flags
 from weft._src.execution import estimates, native, tiers
-from weft._src.execution.background import worker
+from weft._src.execution.background import Job, worker
 from weft._src.execution.native import pace
 from weft._src.execution.native.machine import llvm
 from weft._src.graph.tracing import trace
@@ -239,6 +240,41 @@ def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
         r"about 0\.80 s and begins at 1\.60 s",
         told._waits(),
     )
+
+
+@pytest.mark.parametrize(
+    ("shares", "is_idle", "spent", "begins"),
+    [(False, True, 0.03, True), (False, False, 0.03, False), (False, False, 0.11, True),
+     (True, True, 0.19, False), (True, True, 0.21, True), (True, False, 0.79, False),
+     (True, False, 0.81, True)],
+)  # fmt: skip
+def test_when_the_compiler_begins_beside_calls(
+    shares: bool, is_idle: bool, spent: float, begins: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 0.8)
+    monkeypatch.setattr(tiers, "is_one_idle", lambda: is_idle)
+    monkeypatch.setattr(estimates.experience, "factor", 1.0)
+    monkeypatch.setattr(estimates, "_LOADING", 0.0)
+    began = []
+    monkeypatch.setattr(worker, "submit", lambda work: began.append(work))
+    plan = tiers.TieredPlan(trace(heavy, [tf.TensorSpec(X.shape, X.dtype)]))
+
+    def call(*values: Any) -> Any:
+        if shares:
+            crew.share(lambda number: None, 2)
+
+    plan.numpy = call  # what takes its place in a plan that has been used
+    plan._timed([X.numpy()])
+    plan._spent = spent
+    plan._consider([X.numpy()])
+    assert bool(began) == begins
+
+
+def test_to_have_waited_for_tiles_is_no_rent() -> None:
+    plan = tiers.TieredPlan(trace(heavy, [tf.TensorSpec(X.shape, X.dtype)]))
+    plan.numpy = lambda *values: worker.finish(Job(lambda: time.sleep(0.2)))
+    plan._timed([X.numpy()])
+    assert 0.0 <= plan._spent < 0.1
 
 
 def test_what_is_going_to_happen_is_told(

@@ -10,7 +10,7 @@ from weft._src.graph.ir import Graph
 LARGE_PRODUCT = 1 << 27
 _SHORT_VECTOR = 32  # bytes
 _BY_TILES = 2  # times as fast, with vectors that are longer
-_BESIDE_ARRANGING = 3 / 4  # of the time of tiles for arrays, at most
+_BESIDE_ARRANGING = 0.6  # of the time of tiles for arrays, at most
 _MULTIPLICATIONS_PER_BYTE = 1e9  # of a vector: two of float32 in each of two billion cycles
 
 

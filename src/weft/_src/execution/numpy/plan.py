@@ -20,7 +20,6 @@ from weft._src.core.context import quiet_context
 from weft._src.errors import OpError
 from weft._src.execution.numpy.codegen import GeneratedPlan, generate
 from weft._src.graph.ir import Graph, Node
-from weft._src.graph.passes.pieces import IN_PIECES
 from weft._src.ops.dispatch import explain_failure, known_bytes
 from weft._src.ops.registry import HOST_ONLY
 
