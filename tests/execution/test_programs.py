@@ -10,6 +10,7 @@ import pytest
 
 import weft as tf
 from weft._src.execution import programs
+from weft._src.ops.sparse import place_arrays
 from weft._src.execution.background import worker
 
 RNG = np.random.default_rng(3)
@@ -166,3 +167,17 @@ def test_sparse_programs_and_their_errors(
         assert str(found[1]) == str(found[0])  # NaN is not equal to itself
         assert str(found[2]) == str(found[0])
     assert programs._plans
+
+
+def test_sizes_are_part_of_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that machine code knows how large results are, and leaves nothing to NumPy."""
+    monkeypatch.setattr(tf.config, "execution", "native")
+    monkeypatch.setattr(place_arrays, "_SMALL_PRODUCT", 0)
+    for rows in (3, 5, 3):
+        sp = tf.SparseTensor([[0, 1], [2, 0]], [2.0, 3.0], [rows, 2])
+        found = tf.sparse.sparse_dense_matmul(sp, [[1.0, 10.0, 100.0]] * 2)
+        assert found.shape == (rows, 3)
+        np.testing.assert_array_equal(tf.reduce_sum(found, 1), ([222, 0, 333, 0, 0])[:rows])
+    plans = list(programs._plans.values())
+    assert len(plans) == 2
+    assert [plan.compiled[0].left_out for plan in plans] == [{}, {}]

@@ -1,13 +1,16 @@
 """Eager calls of functions made of many ops (`ops/programs.py`): graphs, after some calls.
 
-A program is made for dtypes and ranks; what it is compiled for beyond that is the plan's business.
+A program is made for dtypes and ranks, and for the numbers that decide about sizes; what it is
+compiled for beyond that is the plan's business.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from weft._src.core import dtypes
+from weft._src.core.convert import convert_to_tensor
 from weft._src.core.flags import flags
 from weft._src.core.shapes import Dim
 from weft._src.core.specs import TensorSpec
@@ -27,15 +30,19 @@ _plans: dict[Any, TieredPlan] = {}
 _calls: dict[Any, int] = {}  # of programs that have no plan
 
 
-def run_program(function: Program, tensors: tuple[Any, ...]) -> Any:
-    """The results of a function for eager tensors."""
+def run_program(function: Program, tensors: tuple[Any, ...], sizes: tuple[int, ...]) -> Any:
+    """The results of a function for eager tensors, of which those at `sizes` are constants."""
     values = [x._value for x in tensors]
     key = (function, *[(v.dtype, v.ndim) for v in values])
+    if sizes:
+        key += tuple([values[at].tobytes() for at in sizes])
     plan = _plans.get(key)
     if plan is None:
         if not _is_worth_a_plan(key):
             return function(*tensors)
-        plan = _plans[key] = _new_plan(function, values)
+        plan = _plans[key] = _new_plan(function, tensors, sizes)
+    if sizes:
+        values = [value for at, value in enumerate(values) if at not in sizes]
     try:
         outputs = plan.run(*values)
     except OpError:
@@ -61,8 +68,19 @@ def _make_room(kept: dict[Any, Any]) -> None:
         kept.pop(next(iter(kept), None), None)
 
 
-def _new_plan(function: Program, values: list[Any]) -> TieredPlan:
-    specs = [
-        TensorSpec.of(dtypes.from_numpy(v.dtype), tuple([Dim() for _ in v.shape])) for v in values
-    ]
-    return TieredPlan(trace(function, specs))
+def _new_plan(function: Program, tensors: tuple[Any, ...], sizes: tuple[int, ...]) -> TieredPlan:
+    others = [at for at in range(len(tensors)) if at not in sizes]
+    specs = []
+    for at in others:
+        value = tensors[at]._value
+        specs.append(
+            TensorSpec.of(dtypes.from_numpy(value.dtype), tuple([Dim() for _ in value.shape]))
+        )
+
+    def with_sizes(*given: Any) -> Any:
+        arguments = dict(zip(others, given, strict=True))
+        for at in sizes:  # constants of the graph: an eager tensor would be captured
+            arguments[at] = convert_to_tensor(tensors[at].numpy())
+        return function(*[arguments[at] for at in range(len(tensors))])
+
+    return TieredPlan(trace(functools.update_wrapper(with_sizes, function), specs))

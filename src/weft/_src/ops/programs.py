@@ -19,11 +19,13 @@ from weft._src.core.tensor import EagerTensor, Tensor
 
 Program = Callable[..., Any]
 
-# Set by the execution layer: how to run a function on eager tensors.
-_runners: list[Callable[[Program, tuple[Any, ...]], Any]] = []
+# Set by the execution layer: how to run a function on eager tensors, of which some decide about
+# sizes.
+Runner = Callable[[Program, tuple[Any, ...], tuple[int, ...]], Any]
+_runners: list[Runner] = []
 
 
-def install_program_runner(run: Callable[[Program, tuple[Any, ...]], Any]) -> None:
+def install_program_runner(run: Runner) -> None:
     """The execution layer says how functions of many ops are run."""
     _runners[:] = [run]
 
@@ -54,21 +56,28 @@ def with_kernel(kernel: Callable[..., Any]) -> Callable[[Program], Program]:
     return decorate
 
 
-def as_program(function: Program) -> Program:
+def as_program(*, sizes: tuple[int, ...] = ()) -> Callable[[Program], Program]:
     """A function of tensors alone that gives a tensor or a tuple of several.
 
     It is written with ops that have no effects: a call that fails is made again, op by op, so that
     errors are the same.
+
+    Args:
+      sizes: which of the tensors are a few numbers that decide about sizes of others: a program is
+        made for their values, as machine code has to know how large its results are.
     """
 
-    @functools.wraps(function)
-    def call(*tensors: Tensor) -> Any:
-        # With determinism asked for, the tier must not depend on what else was computed.
-        if state.mode or flags.execution not in ("auto", "native") or flags.deterministic:
-            return function(*tensors)
-        for x in tensors:
-            if type(x) is not EagerTensor:
+    def decorate(function: Program) -> Program:
+        @functools.wraps(function)
+        def call(*tensors: Tensor) -> Any:
+            # With determinism asked for, the tier must not depend on what else was computed.
+            if state.mode or flags.execution not in ("auto", "native") or flags.deterministic:
                 return function(*tensors)
-        return _runners[0](function, tensors)
+            for x in tensors:
+                if type(x) is not EagerTensor:
+                    return function(*tensors)
+            return _runners[0](function, tensors, sizes)
 
-    return call
+        return call
+
+    return decorate

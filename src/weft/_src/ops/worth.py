@@ -11,7 +11,9 @@ from weft._src.core.native_rules import Contraction, IndexMap, NativeRule, Point
 
 LARGE = 1 << 16  # elements of the first and the last input: NumPy goes over them once
 MEDIUM = 1 << 13  # the same for kernels that go over them several times
-SMALL = 1 << 10  # the same for special functions, of which SciPy computes ten in a microsecond
+# The same for special functions, of which SciPy computes ten in a microsecond, and for elementwise
+# kernels of many passes: beside these a call of machine code, 3 us, is short.
+SMALL = 1 << 9
 NEVER = sys.maxsize
 _ELEMENTARY = frozenset(
     {np.exp, np.expm1, np.log, np.log1p, np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh,
@@ -27,7 +29,8 @@ def worth_compiling_from(op: Any) -> int:
         return NEVER
     if isinstance(op.native, IndexMap) and not op.fresh:
         return NEVER
-    if isinstance(op.native, Pointwise) and not op.cheap:
+    takes_long = not op.cheap or (op.slow_kernel and op.ufunc is None)
+    if isinstance(op.native, Pointwise) and takes_long:
         return SMALL
     return MEDIUM if op.slow_kernel else LARGE
 

@@ -127,7 +127,7 @@ def _colour_image(op: str, image: TensorLike) -> Tensor:
     return with_channels(op, at_least_images(op, image), 3, "image")
 
 
-@as_program
+@as_program()
 def turned_hue(x: Tensor, delta: Tensor) -> Tensor:
     """Colours whose hue is turned by a part of the circle, the largest and least channel kept."""
     rgb = colours.channels_of(x)
@@ -161,7 +161,7 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
     return in_floats(op, value, change)
 
 
-@as_program
+@as_program()
 def scaled_saturation(x: Tensor, factor: Tensor) -> Tensor:
     """Colours whose saturation is multiplied by a number, and stays between 0 and 1."""
     hue, saturation, value = colours.hsv_channels(x)

@@ -228,12 +228,12 @@ def colours_of(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
     return joining.stack(parts, -1)
 
 
-@as_program
+@as_program()
 def _hsv_of_rgb(x: Tensor) -> Tensor:
     return joining.stack(hsv_channels(x), -1)
 
 
-@as_program
+@as_program()
 def _rgb_of_hsv(x: Tensor) -> Tensor:
     return colours_of(*channels_of(x))
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from weft._src.core.aliases import ArrayNamespace, AxisLike, TensorLike
 from weft._src.core.convert import convert_to_tensor, of_dtype
 from weft._src.core.dtypes import FLOATING, INDEX, REAL, bool_, float32, int32
+from weft._src.core.native_rules import Special
 from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Array, Tensor
 from weft._src.core.xla_rules import Lowered
@@ -14,7 +15,7 @@ from weft._src.errors import DTypeError, ShapeError
 from weft._src.ops import batching, rules
 from weft._src.ops.arrays import joining, shape as shapes
 from weft._src.ops.reduce import logic, order
-from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, args, define_op
+from weft._src.ops.registry import NOT_DIFFERENTIABLE, args, define_op
 
 
 def _in_top_k_infer(predictions: TensorSpec, targets: TensorSpec, k: TensorSpec) -> TensorSpec:
@@ -64,7 +65,7 @@ in_top_k_op = define_op(
     args("predictions", FLOATING) + args("targets", INDEX) + args("k", INDEX),
     infer=_in_top_k_infer,
     kernel=_in_top_k_kernel,
-    native=NO_NATIVE,
+    native=Special("in_top_k"),
     xla=Lowered("in_top_k"),
     vjp=NOT_DIFFERENTIABLE,
     fresh=True,

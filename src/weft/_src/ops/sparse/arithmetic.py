@@ -215,12 +215,12 @@ class _Reduction:
     def __init__(self, combine: Callable[..., Tensor]) -> None:
         self.combine = combine
 
-        @as_program
+        @as_program(sizes=(2, 3))
         def along_all_but_one(indices: Tensor, values: Tensor, shape: Tensor, axis: Tensor) -> Any:
             ids, count = gathering.gather(indices, axis, axis=1), gathering.gather(shape, axis)
             return combine(values, ids, count)
 
-        @as_program
+        @as_program(sizes=(2,))
         def along_axes(indices: Tensor, values: Tensor, shape: Tensor) -> Any:
             count = products.reduce_prod(shape)
             flat = combine(values, places.from_indices(indices, shape), count)

@@ -48,13 +48,14 @@ def _to_dense_kernel(
     validate_indices: bool,
 ) -> Array:
     sizes = tuple(shape.tolist())
-    outside = ((indices < 0) | (indices >= shape)).any(1)
-    if outside.any():
+    # What is below zero is a large number without a sign.
+    if len(indices) and (indices.view(xp.uint64).max(0) >= shape.view(xp.uint64)).any():
+        outside = ((indices < 0) | (indices >= shape)).any(1)
         row = indices[outside][0].tolist()
         raise InvalidArgumentError(
             None, None, f"sparse.to_dense: index {row} lies outside of shape {list(sizes)}."
         )
-    flat = xp.ravel_multi_index(tuple(indices.T), sizes) if len(indices) else indices[:, :0].sum(1)
+    flat = place_arrays.row_major(indices, shape)
     if validate_indices and len(indices) > 1 and not (flat[1:] > flat[:-1]).all():
         row = indices[1:][flat[1:] <= flat[:-1]][0].tolist()
         raise InvalidArgumentError(
@@ -251,13 +252,13 @@ def _check_inner(sp: SparseTensor, dense: Tensor, axis: int) -> None:
 
 
 @with_kernel(place_arrays.product)
-@as_program
+@as_program(sizes=(2,))
 def _product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
     rows, columns = joining.unstack(indices, 2, 1)
     return _sum_of_rows(rows, columns, values, joining.unstack(shape, 2)[0], dense)
 
 
-@as_program
+@as_program(sizes=(2,))
 def _adjoint_product(indices: Tensor, values: Tensor, shape: Tensor, dense: Tensor) -> Tensor:
     values = complex_parts.conj(values) if values.dtype.is_complex else values
     rows, columns = joining.unstack(indices, 2, 1)

@@ -22,12 +22,19 @@ def places_of(indices: Array, shape: Array) -> Array | None:
     """The place of each row of indices in row-major order; None if they do not fit together."""
     if indices.ndim != 2 or shape.shape != indices.shape[1:]:
         return None
-    out, stride = np.zeros(len(indices), np.int64), 1
-    for axis in range(len(shape) - 1, -1, -1):
-        column = indices[:, axis]
-        out += column if stride == 1 else column * np.int64(stride)
-        stride = stride * int(shape[axis]) & _LOW64  # as products of int64 are
+    return row_major(indices, shape)
+
+
+def row_major(indices: Array, shape: Array) -> Array:
+    """The place of each row of indices, which are as long as the shape."""
+    last = len(shape) - 1
+    if last < 0:
+        return np.zeros(len(indices), np.int64)
+    out, stride = indices[:, last].astype(np.int64), 1
+    for axis in range(last - 1, -1, -1):
+        stride = stride * int(shape[axis + 1]) & _LOW64  # as products of int64 are
         stride -= stride >> 63 << 64
+        out += indices[:, axis] * np.int64(stride)
     return out
 
 

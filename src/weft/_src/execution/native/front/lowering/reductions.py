@@ -214,3 +214,32 @@ def _sparse_cross_entropy(lowering: Lowering, node: Node, inputs: list[Value]) -
     hot = Indexed(logits.dtype, logits.shape, f"{node.name}/hot", "one_hot", (rows,), is_target)
     slope = apply("subtract", apply("multiply", powers, apply("reciprocal", total)), hot)
     return [_finished(node, loss), _finished(node, slope, 1)]
+
+
+@lowers("in_top_k")
+def _in_top_k(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
+    scores, targets = widened(inputs[0]), cast_to(inputs[1], dtypes.int64)
+    most = cast_to(inputs[2], dtypes.int64)
+    classes = scores.shape[1]
+    known = apply(
+        "logical_and",
+        apply("greater_equal", targets, number(targets, 0)),
+        apply("less", targets, number(targets, classes)),
+    )
+    if not classes:
+        return known
+
+    def own_score(source: ElementSource, index: Any) -> Any:
+        at = source.b.select(
+            source.at(known, index), source.at(targets, index), source.b.index(0)
+        )
+        return source.at(scores, (*index, at))
+
+    own = Indexed(
+        scores.dtype, targets.shape, f"{node.name}/own", "gather", (scores, targets, known),
+        own_score,
+    )  # fmt: skip
+    above = cast_to(apply("greater", scores, expanded(own, (1,))), dtypes.int64)
+    is_among = apply("less", _sum(above, (1,), f"{node.name}/above"), most)
+    finite = reduced(apply("isfinite", scores), (1,), "logical_and", f"{node.name}/finite")
+    return apply("logical_and", known, apply("logical_and", is_among, finite))
