@@ -43,8 +43,30 @@ if TYPE_CHECKING:
     from weft._src.execution.native.front.lowering.graphs import Lowering
 
 
+_IN_REGISTERS = {"maximum": "largest", "add": "add"}
+_WRITTEN_OUT = 9  # places of a window that are combined without a loop, in registers
+
+
 def _over_windows(x: Value, where: Geometry, combination: str, label: str) -> Value:
-    return reduced(columns_of(x, where), _window_axes(where), combination, label)
+    if math.prod(where.window) > _WRITTEN_OUT:
+        return reduced(columns_of(x, where), _window_axes(where), combination, label)
+    places = [_place_of_windows(x, where, place) for place in np.ndindex(*where.window)]
+    out = places[0]
+    for value in places[1:]:
+        out = apply(_IN_REGISTERS[combination], out, value, label=label)
+    return out
+
+
+def _place_of_windows(x: Value, where: Geometry, place: tuple[int, ...]) -> Value:
+    """The elements at one place of all windows."""
+
+    def formula(source: ElementSource, index: Index) -> Scalar:
+        b = source.b
+        inner = [b.index(at) for at in place]
+        return source.at(x, image_index(b, where, (*index[:-1], *inner, index[-1])))
+
+    shape = (x.shape[0], *where.outputs, x.shape[-1])
+    return Indexed(x.dtype, shape, "windows", "slice", (x,), formula)
 
 
 def _window_axes(where: Geometry) -> tuple[int, ...]:

@@ -94,17 +94,27 @@ def _conjugate(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar) -> Scalar
 def maximum(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     """The larger one."""
     if x.is_float:  # NaN on either side is the result
-        wins = b.binary("or", b.compare("ogt", x, y), b.compare("uno", x, x))
-        return b.select(b.compare("uno", y, y), y, b.select(wins, x, y))
+        larger = b.select(b.compare("ugt", x, y), x, y)  # x, too, if one of them is NaN
+        return b.select(b.compare("uno", y, y), y, larger)
     return b.select(less(b, t, x, y), y, x)
+
+
+@rule("largest", REAL)
+def _largest(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
+    """The larger one as reductions have it: of two zeros either, which takes a step less."""
+    if not x.is_float:
+        return maximum(b, t, attrs, x, y)
+    name = f"llvm.maximum.{'f32' if x.type == 'float' else 'f64'}"
+    b.module.declare(name, x.type, f"{x.type}, {x.type}")
+    return b.pure(f"call nsz {x.type} @{name}({x.type} {x.text}, {x.type} {y.text})", x.type, x, y)
 
 
 @rule("minimum", REAL)
 def minimum(b: Builder, t: DType, attrs: dict[str, Any], x: Scalar, y: Scalar) -> Scalar:
     """The smaller one."""
     if x.is_float:
-        wins = b.binary("or", b.compare("olt", x, y), b.compare("uno", x, x))
-        return b.select(b.compare("uno", y, y), y, b.select(wins, x, y))
+        smaller = b.select(b.compare("ult", x, y), x, y)
+        return b.select(b.compare("uno", y, y), y, smaller)
     return b.select(less(b, t, x, y), x, y)
 
 
