@@ -1,11 +1,12 @@
 """Convolutions of each channel apart.
 
-With one filter for each channel, as networks have them, they are tiles of vectors (`direct.py`);
-else sums over windows.
+They are tiles of vectors (`direct.py`), for which a channel with several filters becomes as many
+channels: to write them down takes less than tiles save. Small ones are sums over windows.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from weft._src.execution.native.front.lowering import direct
@@ -13,6 +14,7 @@ from weft._src.execution.native.front.lowering.making import ValueMaker
 from weft._src.execution.native.front.lowering.movement import with_border
 from weft._src.execution.native.front.lowering.rules import (
     apply,
+    broadcast,
     cast_to,
     lowers,
     number,
@@ -56,23 +58,33 @@ def _depthwise(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
     where = geometry_of(node, x.shape[1:-1], filters.shape[:2])
     if _suits_tiles(where, x, filters.shape):
         found = direct.convolved_channels(
-            ValueMaker(lowering, node.name, x), x, _flat(filters), where
+            ValueMaker(lowering, node.name, x),
+            _repeated(lowering, x, filters.shape[3]),
+            _flat(filters),
+            where,
         )
         return finished(node, found)
     columns = columns_of(with_border(x, where, 0), where)
     out = reduced(apply("multiply", _with_unit(columns), filters), _WINDOW, "add", node.name)
-    channels = filters.shape[2] * filters.shape[3]
+    channels = math.prod(filters.shape[2:])
     return finished(node, reshaped(out, (x.shape[0], *where.outputs, channels)))
 
 
 def _suits_tiles(where: Geometry, x: Value, filters: tuple[int, ...]) -> bool:
-    """Whether channels have one filter each, and enough of them to fill vectors."""
-    channels, multiplier = filters[2:]
-    return multiplier == 1 and direct.suits(where, x.dtype, x.shape[0], 1, channels)
+    """Whether there are enough filters to fill vectors."""
+    return direct.suits(where, x.dtype, x.shape[0], 1, math.prod(filters[2:]))
 
 
 def _flat(filters: Value) -> Value:
-    return reshaped(filters, filters.shape[:3])
+    return reshaped(filters, (*filters.shape[:2], math.prod(filters.shape[2:])))
+
+
+def _repeated(lowering: Lowering, x: Value, times: int) -> Value:
+    """Each channel so many times."""
+    if times == 1:
+        return x
+    copies = lowering.kept(broadcast(_with_unit(x), (*x.shape, times)))
+    return reshaped(copies, (*x.shape[:-1], x.shape[-1] * times))
 
 
 def _by_channel(g: Value, filters: tuple[int, ...]) -> Value:
@@ -92,7 +104,8 @@ def _input_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Valu
             ValueMaker(lowering, node.name, g), g, _flat(filters), where
         )
         if found is not None:
-            return finished(node, found)
+            by_filter = reshaped(found, (*shape, filters.shape[3]))
+            return finished(node, reduced(by_filter, (4,), "add", node.name))
     g = _by_channel(g, filters.shape)
     # What lies `strides` apart in a field of zeros is met by windows that look backwards.
     reach = [(k - 1) * d for k, d in zip(where.window, where.dilations, strict=True)]
@@ -143,7 +156,9 @@ def _filter_gradient(lowering: Lowering, node: Node, inputs: list[Value]) -> Val
     wanted = static_shape(node)
     where = geometry_of(node, x.shape[1:-1], wanted[:2])
     if _suits_tiles(where, x, wanted):
-        total = direct.channels_filter_gradient(ValueMaker(lowering, node.name, x), x, g, where)
+        repeated = _repeated(lowering, x, wanted[3])
+        maker = ValueMaker(lowering, node.name, x)
+        total = direct.channels_filter_gradient(maker, repeated, g, where)
         return cast_to(reshaped(total, wanted), node.outputs[0].dtype)
     columns = columns_of(with_border(x, where, 0), where)
     g = _by_channel(g, wanted)

@@ -230,9 +230,7 @@ def _in_top_k(lowering: Lowering, node: Node, inputs: list[Value]) -> Value:
         return known
 
     def own_score(source: ElementSource, index: Any) -> Any:
-        at = source.b.select(
-            source.at(known, index), source.at(targets, index), source.b.index(0)
-        )
+        at = source.b.select(source.at(known, index), source.at(targets, index), source.b.index(0))
         return source.at(scores, (*index, at))
 
     own = Indexed(
