@@ -10,8 +10,8 @@ import pytest
 
 import weft as tf
 from weft._src.execution import programs
-from weft._src.ops.sparse import place_arrays
 from weft._src.execution.background import worker
+from weft._src.ops.sparse import place_arrays
 
 RNG = np.random.default_rng(3)
 COLOURS = RNG.random((4, 5, 6, 3)).astype(np.float32)
