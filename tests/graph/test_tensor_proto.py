@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import weft as tf
+from weft._src.graph.tensor_proto import array_in, array_of
 from weft._src.messages.tensors import TensorProto
 
 VALUES = [
@@ -64,3 +65,24 @@ def test_errors() -> None:
         tf.make_tensor_proto(tf.constant([1]), dtype=tf.float32)
     with pytest.raises(ValueError, match="no serialized TensorProto"):
         TensorProto.FromString(b"\x12\xff")
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_known_heads_change_nothing(value: object) -> None:
+    """Bytes as they were written, and damaged ones: the same array, or the same error."""
+    rng = np.random.default_rng(3)
+    whole = bytearray(tf.io.serialize_tensor(tf.constant(value)).numpy())
+    for _ in range(200):
+        data = whole[: rng.integers(len(whole) + 1)] if rng.random() < 0.3 else whole[:]
+        for at in rng.integers(len(data), size=rng.integers(3)) if data else ():
+            data[at] = rng.integers(256) if rng.random() < 0.5 else rng.integers(16)
+        found: list[object] = []
+        for read in (array_in, lambda data: array_of(TensorProto.FromString(data))):
+            try:
+                array = read(bytes(data))
+                found.append((array.dtype, array.shape, array.tobytes()))
+            except (ValueError, tf.errors.ResourceExhaustedError) as error:
+                found.append((type(error), str(error)))
+        if tf.constant(value).dtype is tf.string:  # of objects the bytes are addresses
+            found = [kept[:2] for kept in found]
+        assert found[0] == found[1]

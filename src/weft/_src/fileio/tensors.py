@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +20,7 @@ from weft._src.core.specs import TensorSpec
 from weft._src.core.tensor import Tensor
 from weft._src.errors import InvalidArgumentError, ParseError
 from weft._src.fileio.streams import WINDOW_BITS, compression_name
-from weft._src.graph.tensor_proto import array_of, proto_of
+from weft._src.graph.tensor_proto import CONTENT, array_in, proto_of
 from weft._src.messages.tensors import TensorProto
 from weft._src.messages.wire import varint
 from weft._src.ops.registry import NO_NATIVE, NOT_DIFFERENTIABLE, STRINGS, args, define_op
@@ -46,8 +47,10 @@ def _little(array: Array) -> Array:
     return numbers.astype(little, copy=False)
 
 
-# What stands in front of the length and the bytes of the field that holds numbers, the last one.
-_CONTENT = TensorProto(tensor_content=b"-").SerializeToString()[:-2]
+@functools.lru_cache(maxsize=256)
+def _head_of(dtype: DType, shape: tuple[int, ...]) -> bytes:
+    """What stands in front of the numbers."""
+    return proto_of(dtype, shape).SerializeToString() + CONTENT
 
 
 def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
@@ -56,9 +59,9 @@ def _serialize_kernel(xp: ArrayNamespace, tensor: Any) -> Array:
     if found is string or not array.size:
         return np.array(to_message(array).SerializeToString(), object)
     # What `to_message` makes, without copies of the numbers for each message around them.
-    head = proto_of(found, array.shape).SerializeToString()
     content = np.ascontiguousarray(_little(array)).reshape(-1).view(np.uint8)
-    return np.array(b"".join([head, _CONTENT, varint(content.size), content.data]), object)
+    parts: list[Any] = [_head_of(found, array.shape), varint(content.size), content.data]
+    return np.array(b"".join(parts), object)
 
 
 serialize_tensor_op = define_op(
@@ -109,7 +112,7 @@ def _parse_infer(serialized: TensorSpec, *, out_type: DType) -> TensorSpec:
 def _parse_kernel(xp: ArrayNamespace, serialized: TensorLike, *, out_type: DType) -> Array:
     data = bytes(as_array(serialized)[()])
     try:
-        array = array_of(TensorProto.FromString(data))
+        array = array_in(data)
     except ParseError as error:
         raise InvalidArgumentError(
             None, None, f"parse_tensor: these {len(data)} bytes are no serialized tensor: {error}"
@@ -341,7 +344,7 @@ def decode_compressed(
 
 def _encode_base64(xp: ArrayNamespace, x: Any, *, pad: bool) -> Array:
     x = as_array(x)
-    found = making.encoded(x, _BASE64, pad) if packed.pays(x.size, "making", costly=False) else None
+    found = making.encoded(x, _BASE64, pad) if packed.pays(x.size, "making") else None
     return _encode_some(xp, x, pad) if found is None else found
 
 
@@ -363,7 +366,7 @@ _NUMBERS = bytes([_BASE64.find(letter) % 256 for letter in range(256)])
 
 def _decode_base64(xp: ArrayNamespace, x: Any) -> Array:
     x = as_array(x)
-    found = making.decoded(x, _NUMBERS) if packed.pays(x.size, "making", costly=False) else None
+    found = making.decoded(x, _NUMBERS) if packed.pays(x.size, "making") else None
     return _decode_some(xp, x) if found is None else found
 
 

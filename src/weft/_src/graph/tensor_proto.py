@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from weft._src.core.dtypes import (
 from weft._src.core.shapes import TensorShape
 from weft._src.core.tensor import EagerTensor, Tensor
 from weft._src.errors import DTypeError, ParseError, ShapeError
-from weft._src.messages.tensors import TensorProto, shape_message
+from weft._src.messages.tensors import TensorProto, TensorShapeProto, shape_message
 from weft._src.messages.wire import read_varint
 
 Array = np.ndarray[Any, Any]
@@ -162,20 +163,57 @@ def make_ndarray(tensor: Any) -> Array:
     return _filled_up(values, shape, dtype)
 
 
-def array_of(proto: TensorProto) -> Array:
-    """The array of a message from elsewhere; ParseError if it holds none.
-
-    Values that are missing are the last one (or zeros), and there may be more than are needed.
-    """
+def _shape_and_dtype(proto: TensorProto) -> tuple[list[int], DType]:
     dtype = _DTYPES.get(proto.dtype)
     if dtype is None:
         raise ParseError(f"A TensorProto has dtype number {proto.dtype}, which no tensor has.")
     shape = [dim.size for dim in proto.tensor_shape.dim]
     _check_shape(shape, dtype)
+    return shape, dtype
+
+
+def array_of(proto: TensorProto) -> Array:
+    """The array of a message from elsewhere; ParseError if it holds none.
+
+    Values that are missing are the last one (or zeros), and there may be more than are needed.
+    """
+    shape, dtype = _shape_and_dtype(proto)
     if proto.tensor_content:
         return _from_content(proto.tensor_content, shape, dtype)
     values = _from_list(getattr(proto, _FIELDS[dtype.name]), dtype)
     return _filled_up(values, shape, dtype)
+
+
+# What stands in front of the length and the bytes of the field that holds numbers, the last one.
+CONTENT = TensorProto(tensor_content=b"-").SerializeToString()[:-2]
+_DTYPE, _SHAPE = (
+    TensorProto(dtype=1).SerializeToString()[0],
+    TensorProto(tensor_shape=TensorShapeProto()).SerializeToString()[0],
+)
+_ONE_BYTE = 128  # numbers below are one byte
+
+
+def array_in(data: bytes) -> Array:
+    """The array of a serialized message; ParseError if it holds none.
+
+    In front of the numbers mostly stand dtype and shape and nothing else, and those of the last
+    messages are known.
+    """
+    if len(data) > 4 and data[0] == _DTYPE and data[2] == _SHAPE and max(data[1:4]) < _ONE_BYTE:
+        head = 4 + data[3]
+        if data[head : head + 1] == CONTENT:
+            try:
+                length, at = read_varint(data, head + 1)
+            except IndexError:  # which the general way says in its words
+                length, at = 0, 0
+            if length and at + length == len(data):
+                return _from_content(data[at:], *_kind_of(data[:head]))
+    return array_of(TensorProto.FromString(data))
+
+
+@functools.lru_cache(maxsize=256)
+def _kind_of(head: bytes) -> tuple[list[int], DType]:
+    return _shape_and_dtype(TensorProto.FromString(head))
 
 
 def _check_shape(shape: list[int], dtype: DType) -> None:
