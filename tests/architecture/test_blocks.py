@@ -83,7 +83,7 @@ def test_the_ragged_rule_that_a_block_names_exists() -> None:
 
 def test_every_field_of_an_op_is_explained() -> None:
     keywords = set(inspect.signature(define_op).parameters) - {"name", "inputs"}
-    follows = {"name", "args", "has_resources", "worth_compiling_from", "accepted"}
+    follows = {"name", "args", "has_resources", "worth_compiling_from", "accepted", "passed"}
     assert keywords == set(Op.__slots__) - follows
     text = inspect.getdoc(define_op) or ""
     named = {name for line in text.splitlines() for name in line.partition(":")[0].split(", ")}

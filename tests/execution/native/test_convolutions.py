@@ -125,8 +125,24 @@ def test_channels_apart(image: Any, window: Any, stride: int, padding: Any, dila
     check(with_gradients(convolve), x, w, rtol=1e-4, atol=1e-3)
 
 
-def test_several_filters_for_each_channel_are_sums() -> None:
-    x, w = normal(2, 17, 13, 12), normal(3, 3, 12, 2)
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize(("channels", "filters"), [(12, 2), (3, 7), (1, 20)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_several_filters_for_each_channel(
+    channels: int, filters: int, stride: int, dtype: Any
+) -> None:
+    """The channel is written down for each of them."""
+    x, w = [v.astype(dtype) for v in (normal(2, 17, 13, channels), normal(3, 3, channels, filters))]
+
+    def convolve(x: Any, w: Any) -> Any:
+        return tf.nn.depthwise_conv2d(x, w, [1, stride, stride, 1], "SAME")
+
+    assert "tiles(" in loops_of(convolve, x, w)
+    check(with_gradients(convolve), x, w, rtol=1e-4, atol=1e-3)
+
+
+def test_few_pixels_of_channels_apart_are_sums() -> None:
+    x, w = normal(1, 5, 4, 3), normal(3, 3, 3, 2)
 
     def convolve(x: Any, w: Any) -> Any:
         return tf.nn.depthwise_conv2d(x, w, [1, 2, 2, 1], "SAME")

@@ -281,6 +281,7 @@ def test_what_is_going_to_happen_is_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(tiers, "seconds_for", lambda graph: 3.0)
+    monkeypatch.setattr(tiers, "is_one_idle", lambda: False)
     monkeypatch.setattr(estimates.experience, "factor", 1.0)
     monkeypatch.setattr(estimates, "_LOADING", 0.0)
     function = tf.function(heavy)

@@ -6,7 +6,6 @@ Hot path: `plan.run(*values)`; `run` is replaced when the tier changes.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ from weft._src.core.lazily import cached_property
 from weft._src.core.memory import TooLargeError
 from weft._src.core.processors import is_one_idle
 from weft._src.errors import ResourceExhaustedError, UnimplementedError
-from weft._src.execution import forking, turns
+from weft._src.execution import forking, tier_words, turns
 from weft._src.execution.background import Job, worker
 from weft._src.execution.bounds import bound_part, large_multiplications, part_in_products
 from weft._src.execution.devices import place_for
@@ -397,7 +396,7 @@ class TieredPlan:
         self.speed = (numpy, native)
         if native > _WORTH_CHANGING * numpy:
             self.run, self.tier = self.numpy, "numpy"
-            self.left_out = _slower(native, numpy)
+            self.left_out = tier_words.slower(native, numpy)
         else:
             self.run = self._native
         _log.info("%s %s.", self.graph.name, self.account())
@@ -520,7 +519,7 @@ class TieredPlan:
         if compilation is not None and self.run == self._waiting and compilation.is_lost:
             self._begin_anew()
         if self._began_as in ("numpy", "verify"):
-            return [_off_by_setting(self._began_as)]
+            return [tier_words.off_by_setting(self._began_as)]
         if self.run == self._watched and flags.deterministic:
             return [
                 f"waiting: op determinism is on, so it is compiled at call {_DETERMINISTIC_CALL}"
@@ -537,9 +536,8 @@ class TieredPlan:
     def _waits(self) -> str:
         cost = Compilation(self._estimate).expected
         spent = f"waiting: NumPy has spent {self._spent:.3f} s"
-        share = _BEGIN
-        if self._calls and self._uses_all_processors:
-            share = _BEGIN_IN_TURN
+        share = self._share if self._calls else _BEGIN
+        if self._uses_all_processors:
             spent += f", {self._spent - self._rent:.3f} s of them in large products"
         begins = cost * share * (self._spent / self._rent if self._spent else 1.0)
         leaves = (
@@ -552,33 +550,12 @@ class TieredPlan:
         worker.wait()
 
 
-def _off_by_setting(tier: str) -> str:
-    """That a setting decides, which one, and how to change it."""
-    variable = os.environ.get("WEFT_EXECUTION")
-    where = (
-        f"WEFT_EXECUTION={tier} in the environment"
-        if variable == tier
-        else f"weft.config.execution was {tier!r} at the first call"
-    )
-    return f"off: {where}. Set weft.config.execution = 'auto' before the function is traced"
-
-
 def _reason_off() -> str | None:
     """Why there is no machine code in this process; asked when it is first needed."""
     with forking.lock:
         from weft._src.execution.native.machine import support
 
         return support.reason_off()
-
-
-def _slower(native: float, numpy: float) -> str:
-    """Why machine code that is there is not used."""
-    than = (
-        f"slower than NumPy by {native / max(numpy, 1e-9):.2f}x"
-        if native > numpy
-        else "NumPy is as fast"
-    )
-    return f"{than}: {numpy * 1e6:.1f} us with NumPy against {native * 1e6:.1f} us"
 
 
 def _is_decided(native: list[float], numpy: list[float]) -> bool:

@@ -93,7 +93,7 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
             return as_value(quiet_context().run(op.kernel, xp, *values, **attrs))
         op.accepted.add(key)
     if not op.trusts_kernel:
-        check_memory(op, infer_from_values(op, values, attrs))
+        _check_types(op, key, values, attrs)
     if op.kernel is STRUCTURED:
         return run_structured(op, values, attrs)
     try:
@@ -106,6 +106,32 @@ def run_kernel(op: Op, values: list[Any], attrs: dict[str, Any]) -> Any:
     if op.outputs == 1:
         return out if type(out) is _ndarray else as_value(out)
     return tuple([value if type(value) is _ndarray else as_value(value) for value in out])
+
+
+_MOST_PASSED = 64  # of an op
+
+
+def _check_types(op: Op, dtypes_of: tuple[Any, ...], values: list[Any], attrs: Any) -> None:
+    """Applies the type rule, and asks for memory; what has passed once is remembered."""
+    passed = op.passed
+    kind: Any = None
+    if passed is not None:
+        kind = dtypes_of, *[value.shape for value in values], *attrs.values()
+        if attrs:  # 1 is no True
+            kind = *kind, *[type(value) for value in attrs.values()]
+        try:
+            if kind in passed:
+                return
+        except TypeError:  # an attribute that cannot be a key
+            passed = None
+    specs = infer_from_values(op, values, attrs)
+    check_memory(op, specs)
+    outputs = (specs,) if op.outputs == 1 else specs
+    if passed is None or any(known_bytes(x) > memory.limits.asked_above for x in outputs):
+        return
+    if len(passed) >= _MOST_PASSED:
+        passed.clear()
+    passed.add(kind)
 
 
 # Set by the execution layer: how to run the nested graphs of an op eagerly.

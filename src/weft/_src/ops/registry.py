@@ -75,8 +75,8 @@ def each(names: str, allowed: Iterable[DType], *, is_shape: bool = False) -> tup
 class Op:
     """One primitive operation: the fields of its definition (see `define_op`), and what follows.
 
-    Compared by identity. After its definition only two fields change: `accepted`, and a `vjp` that
-    is REGISTERED_LATER, or NOT_DIFFERENTIABLE until a user registers one.
+    Compared by identity. After its definition only three fields change: `accepted`, `passed`, and a
+    `vjp` that is REGISTERED_LATER, or NOT_DIFFERENTIABLE until a user registers one.
     """
 
     __slots__ = (
@@ -104,6 +104,7 @@ class Op:
         "native",
         "nested_offset",
         "outputs",
+        "passed",
         "ragged",
         "reads",
         "rows_vjp",
@@ -167,6 +168,7 @@ class Op:
     has_resources: bool
     worth_compiling_from: int  # elements of the first and the last input together
     accepted: set[tuple[Any, ...]]  # dtypes of inputs that were checked already
+    passed: set[tuple[Any, ...]] | None  # what passed the type rule; None if values decide, too
 
     # Set by ops.dispatch, which needs this class.
     call: Callable[..., Any]
@@ -325,6 +327,8 @@ def define_op(
     op.has_resources = bool(reads or writes) or kernel is STRUCTURED
     op.worth_compiling_from = worth_compiling_from(op)
     op.accepted = set()
+    by_type = not op.has_resources and not any(arg.is_shape for arg in op.args)
+    op.passed = set() if by_type and kernel is not STRUCTURED else None
     _registry[name] = op
     return op
 

@@ -59,35 +59,51 @@ class _NotBytesError(Exception):
     """An array holds something else, if only objects of a class made from bytes."""
 
 
+_PLACES = {name: place for place, name in enumerate(JOB)}
+_Words: Any = ctypes.c_int64 * len(JOB)
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+@functools.cache
+def _begun() -> list[int]:
+    """The words of a job that are the same in all of them."""
+    api = ctypes.pythonapi
+    words = [0] * len(JOB)
+    for name, function in (
+        ("incref", api.Py_IncRef),
+        ("decref", api.Py_DecRef),
+        ("new bytes", api.PyBytes_FromStringAndSize),
+    ):
+        words[_PLACES[name]] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    words[_PLACES["bytes type"]] = id(bytes)
+    return words
+
+
 class _Job:
     """The words of a job by their names, and what they point to."""
 
-    def __init__(self, strings: Array, results: Array) -> None:
-        self._words = np.zeros(len(JOB), np.int64)
+    def __init__(self, words: Sequence[int], strings: Array, results: Array) -> None:
+        """`words` are those that are known before."""
+        self._words = _Words(*words)
         self._kept: dict[str, Array] = {}
-        self.address = self._words.ctypes.data
+        self.address = ctypes.addressof(self._words)
         self.strings = strings
-        for name, array in (("objects", strings), ("results", results)):
-            self.point(name, array)
-        api = ctypes.pythonapi
-        for name, function in (
-            ("incref", api.Py_IncRef),
-            ("decref", api.Py_DecRef),
-            ("new bytes", api.PyBytes_FromStringAndSize),
-        ):
-            self[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
-        self["bytes type"] = id(bytes)
+        self.point("objects", strings)
+        self.point("results", results)
 
     def __getitem__(self, name: str) -> int:
-        return int(self._words[JOB.index(name)])
+        return int(self._words[_PLACES[name]])
 
     def __setitem__(self, name: str, number: int) -> None:
-        self._words[JOB.index(name)] = number
+        self._words[_PLACES[name]] = number
 
     def point(self, name: str, array: Array) -> None:
         """Hands over an array, which is kept as long as the job."""
         self._kept[name] = array
-        self[name] = array.ctypes.data
+        self[name] = _address(array)
 
     def make_room(self, name: str, capacity: str, dtype: DTypeLike, size: int) -> None:
         """Hands over an empty array of at least this size."""
@@ -121,23 +137,28 @@ class SearchPattern:
         self._kinds = np.array(kinds if program.has_edges else [0] * 256, np.uint8)
         self._whole = Forward(program, program.start, ordered=False)
         self._anywhere = Forward(program, program.search, ordered=True)
+        self._of_whole, self._of_anywhere = self._begun(self._whole), self._begun(self._anywhere)
         self._back = Back(program)
         self._walk = Walk(self._back)
 
-    def _job(self, strings: Array, results: Array, forward: Forward) -> _Job:
-        job = _Job(strings, results)
-        job.point("classes", self._classes)
-        job.point("kinds", self._kinds)
-        job["border"] = self._program.border
-        job.point("forward", forward.table)
-        job.point("forward starts", forward.starts)
-        return job
+    def _begun(self, forward: Forward) -> list[int]:
+        """The words of all jobs of this pattern: its tables stay where they are."""
+        words = _begun().copy()
+        for name, array in (
+            ("classes", self._classes),
+            ("kinds", self._kinds),
+            ("forward", forward.table),
+            ("forward starts", forward.starts),
+        ):
+            words[_PLACES[name]] = _address(array)
+        words[_PLACES["border"]] = self._program.border
+        return words
 
     def full_matches(self, search: Callable[[int], None], strings: Array) -> Array:
         """Whether each string matches as a whole."""
         out = np.empty(len(strings), np.bool_)
-        forward = self._whole
-        self._job(strings, out, forward).run(search, {NEEDS_FORWARD: forward.fill})
+        job = _Job(self._of_whole, strings, out)
+        job.run(search, {NEEDS_FORWARD: self._whole.fill})
         return out
 
     def replaced(
@@ -148,7 +169,7 @@ class SearchPattern:
             raise NotCoveredError
         out = np.empty(len(strings), object)
         forward, back = self._anywhere, self._back
-        job = self._job(strings, out, forward)
+        job = _Job(self._of_anywhere, strings, out)
         job.point("back", back.table)
         job.point("back starts", back.starts)
         job["shift"] = back.shift
