@@ -10,6 +10,7 @@ import pytest
 
 import weft as tf
 from support.native import check, run_native
+from weft._src.ops.reduce.ranking import in_top_k_op
 
 AXES = [None, 0, 1, 2, (0, 1), (0, 2), (1, 2), (0, 1, 2), ()]
 rng = np.random.default_rng(11)
@@ -307,3 +308,16 @@ def test_places_in_lines_of_many_with_odd_numbers() -> None:
 def test_places_of_extremes_shared_by_threads() -> None:
     x = rng.integers(0, 1000, (700, 513)).astype(np.float32)
     check(lambda x: [tf.argmax(x, 1), tf.argmin(x * 2 + 1, 1)], x)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(("rows", "classes"), [(9, 5), (0, 5), (4, 0), (130, 17), (3, 3000)])
+def test_classes_among_the_best(rows: int, classes: int, dtype: Any) -> None:
+    x = rng.integers(-4, 4, (rows, classes)).astype(dtype)
+    if rows == 9:
+        x[[0, 1, 2], [1, 1, 2]] = np.nan, np.inf, -np.inf
+    targets = rng.integers(-1, classes + 1, rows)  # some of them are no classes
+    if rows > 4:
+        targets[:2] = 2**40, -(2**40)
+    for k in (0, 1, 2, 100, -1):
+        check(lambda x, targets, k=k: in_top_k_op(x, targets, tf.constant(k)), x, targets)
