@@ -96,6 +96,22 @@ def test_values_are_start_plus_multiples() -> None:
     assert tf.sequence_mask(tf.zeros([0], tf.int32)).shape == (0, 0)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_many_integers(dtype: Any) -> None:
+    """Made in blocks, up to the ends of what a dtype holds."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    step = (most - least) // 9000
+    for start, limit, delta in (
+        (0, 4095, 1), (0, 4096, 1), (0, 4097, 1), (5, -20000, -3), (0, 100_000, 7),
+        (least, least + 20_000, 1), (most - 9000, most, 1), (most, most - 8193, -1),
+        (most, most - 4096, -1), (least, most, step), (least, most - step, step),
+        (most - 5, most, 3), (least + 5, least, -3), (7, 7, 1),
+    ):  # fmt: skip
+        found = tf.range(*[tf.constant(n, dtype) for n in (start, limit, delta)]).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, np.array(list(range(start, limit, delta)), dtype))
+
+
 def test_static_shapes_while_tracing() -> None:
     def shape(fn, *specs):
         return trace(fn, [tf.TensorSpec(*s) for s in specs]).outputs[0].shape

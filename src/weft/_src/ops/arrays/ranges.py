@@ -82,6 +82,26 @@ def _range_infer(start: TensorSpec, limit: TensorSpec, delta: TensorSpec) -> Ten
     return TensorSpec.of(start.dtype, (size,))
 
 
+_BLOCK = 1 << 12  # numbers
+
+
+def _integers(
+    xp: ArrayNamespace, start: int, limit: int, delta: int, size: int, dtype: Any
+) -> Array:
+    """`np.arange`, which takes three times as long for many numbers: one after the other."""
+    whole = size - size % _BLOCK
+    if not whole or abs(delta) >= 1 << 18:  # numbers of a block are small enough for int32
+        return xp.arange(start, limit, delta, dtype)
+    out = xp.empty(size, dtype)
+    last = start + (whole - 1) * delta
+    firsts = xp.arange(start, last + (1 if delta > 0 else -1), _BLOCK * delta, dtype)
+    within = xp.arange(0, _BLOCK * delta, delta, dtype)
+    xp.add.outer(firsts, within, out=out[:whole].reshape(-1, _BLOCK))
+    if whole < size:
+        xp.add(within[: size - whole], last + delta, out=out[whole:])
+    return out
+
+
 def _range_kernel(xp: ArrayNamespace, start: Any, limit: Any, delta: Any) -> Array:
     dtype = start.dtype
     if start.ndim or limit.ndim or delta.ndim:
@@ -93,7 +113,8 @@ def _range_kernel(xp: ArrayNamespace, start: Any, limit: Any, delta: Any) -> Arr
         size = _range_size(start, limit, delta)
     memory.check("range", (size,), dtype)
     if dtype.kind == "i":
-        return xp.arange(operator.index(start), operator.index(limit), operator.index(delta), dtype)
+        ends = operator.index(start), operator.index(limit), operator.index(delta)
+        return _integers(xp, *ends, size, dtype)
     steps = xp.arange(size)
     if dtype.itemsize < 4:  # the narrow floats count only to a few hundred exactly
         wide = xp.float32
