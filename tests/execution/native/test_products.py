@@ -61,6 +61,30 @@ def test_batches_broadcast(size: int) -> None:
     )
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "sizes",
+    [(70, 9, 3, 11), (100, 33, 7, 20), (64, 8, 200, 9), (65, 17, 5, 50), (300, 4, 4, 4),
+     (90, 10, 1, 100), (66, 40, 6, 16)],
+    ids=str,
+)  # fmt: skip
+def test_batches_of_small_products(sizes: tuple[int, int, int, int], dtype: Any) -> None:
+    """Tiles of right sides that are arranged all at once, whatever is left of their rows."""
+    count, m, k, n = sizes
+    tolerance = 1e-5 if dtype is np.float32 else 1e-13
+    check(
+        lambda a, at, b, bt: [
+            a @ b,
+            tf.matmul(at, b, transpose_a=True),
+            tf.matmul(a, bt, transpose_b=True),
+            tf.matmul(at, bt, transpose_a=True, transpose_b=True),
+        ],
+        _matrix(count, m, k, dtype=dtype), _matrix(count, k, m, dtype=dtype),
+        _matrix(count, k, n, dtype=dtype), _matrix(count, n, k, dtype=dtype),
+        rtol=tolerance, atol=10 * tolerance,
+    )  # fmt: skip
+
+
 def test_nothing_to_sum() -> None:
     check(lambda a, b: [a @ b], np.zeros((3, 0), np.float32), np.zeros((0, 4), np.float32))
     check(lambda a, b: [a @ b], np.zeros((0, 2), np.float32), _matrix(2, 4))

@@ -26,6 +26,7 @@ from weft._src.ops.arrays.shape import transpose_op
 from weft._src.ops.arrays.source import const_op
 from weft._src.ops.dispatch import check_memory, infer_from_values, run_kernel
 from weft._src.ops.registry import Op
+from weft._src.ops.worth import is_for_blas
 
 _MOST_PLANS = 256
 _MOST_FIXED = 64  # numbers in an input that decides about shapes
@@ -93,7 +94,8 @@ def _plan_for(
             _plans.pop(next(iter(_plans)), None)
     except TypeError:  # an attribute that cannot be a key
         return None
-    plan = _plans[key] = _new_plan(op, values, attrs, turned)
+    made = None if is_for_blas(op, values) else _new_plan(op, values, attrs, turned)
+    plan = _plans[key] = made
     return plan
 
 

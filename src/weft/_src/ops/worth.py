@@ -22,10 +22,8 @@ _ELEMENTARY = frozenset(
 
 
 def worth_compiling_from(op: Any) -> int:
-    """NEVER for views, BLAS, and what is done on the host: machine code is no faster there."""
-    if op.has_resources or op.host_io:
-        return NEVER
-    if not isinstance(op.native, NativeRule) or isinstance(op.native, Contraction):
+    """NEVER for views and what is done on the host: machine code is no faster there."""
+    if op.has_resources or op.host_io or not isinstance(op.native, NativeRule):
         return NEVER
     if isinstance(op.native, IndexMap) and not op.fresh:
         return NEVER
@@ -33,6 +31,11 @@ def worth_compiling_from(op: Any) -> int:
     if isinstance(op.native, Pointwise) and takes_long:
         return SMALL
     return MEDIUM if op.slow_kernel else LARGE
+
+
+def is_for_blas(op: Any, values: list[Any]) -> bool:
+    """Whether it is a single product of matrices: machine code is no faster there, either."""
+    return isinstance(op.native, Contraction) and max([v.ndim for v in values]) <= 2
 
 
 def is_special(op: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weft._src.core import blas, dtypes
@@ -60,6 +60,8 @@ _LEAST_ROWS, _LEAST, _MOST, _DEPTH = 16, 20_000, LARGE_PRODUCT, 4096
 _MANY_ROWS, _MOST_OF_MANY = 256, 1 << 33
 _MOST_OF_TURNED = 1 << 34  # where BLAS is slow: 1.5 to 1.9 times its pace, and 0.9 beyond
 _LEAST_OF_VECTORS = 4_000  # multiplications, if the right side need not be arranged
+# In a batch of so many, where right sides are arranged all at once.
+_BATCH, _LEAST_ROWS_IN_BATCH, _LEAST_IN_BATCH = 64, 8, 500
 # With stripes that are kept, any number of rows: BLAS reads a matrix at a third of the pace.
 _LEAST_KEPT, _MOST_OF_KEPT = 1 << 16, 1 << 32  # numbers of the right side; multiplications
 _WRITTEN_ROWS = 16  # the width of stripes from which they are written by rows
@@ -94,7 +96,7 @@ def product(
     kept = None
     if not ta and _suits_kept_stripes(b, m, n, k):
         kept = _kept_panels(lowering, b, tb=tb, rows=min(m, LINE_ROWS))
-    if kept is not None or _suits_tiles(a.dtype, m, n, k, ta=ta, tb=tb):
+    if kept is not None or _suits_tiles(a.dtype, sizes, turned):
         lowering.add(_tiles(lowering, a, b, result, sizes, turned, strided, kept))
     else:
         strides = (m * k if strided_a else 0, k * n if strided_b else 0)
@@ -129,11 +131,13 @@ def _tiles(
     return Tiles(a, b, result, parts)
 
 
-def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool, tb: bool) -> bool:
+def _suits_tiles(dtype: DType, sizes: tuple[int, int, int, int], turned: tuple[bool, bool]) -> bool:
     """Whether vector code of our own is faster than BLAS and than simple loops."""
+    (count, m, n, k), (ta, tb) = sizes, turned
     if dtype not in (dtypes.float32, dtypes.float64):
         return False
-    if m < _LEAST_ROWS or n <= lanes_of(dtype) // 2:
+    is_batch = count >= _BATCH
+    if m < (_LEAST_ROWS_IN_BATCH if is_batch else _LEAST_ROWS) or n <= lanes_of(dtype) // 2:
         return False
     if m >= COPY_FROM and m * n * k > _MOST and blas.has_short_vectors():
         return not ta or m * n * k <= _MOST_OF_TURNED
@@ -141,6 +145,8 @@ def _suits_tiles(dtype: DType, m: int, n: int, k: int, *, ta: bool, tb: bool) ->
         return False
     most = _MOST if ta or m < _MANY_ROWS else _MOST_OF_MANY
     least = _LEAST if tb or n % lanes_of(dtype) else _LEAST_OF_VECTORS
+    if is_batch and not tb:
+        least = _LEAST_IN_BATCH
     return least < m * n * k <= most
 
 
@@ -241,6 +247,8 @@ def striped(x: Value, width: int, *, turned: bool) -> Value:
     """(..., k, n), or turned (..., n, k), as (..., stripes, k, width); zeros where n has ended."""
     *batch, k, n = [*x.shape[:-2], *(x.shape[-2:][::-1] if turned else x.shape[-2:])]
     stripes = -(-n // width)
+    if not turned and n % width:
+        return _striped_in_parts(x, width)
 
     def element(
         source: ElementSource, outer: Sequence[Any], stripe: Any, row: Any, lane: Any
@@ -268,6 +276,37 @@ def striped(x: Value, width: int, *, turned: bool) -> Value:
     rows = Indexed(x.dtype, (*batch, k, stripes, width), "rows", "slice", (x,), by_rows)
     part = Part(rows, lambda source, index: (*index[:-3], index[-2], index[-3], index[-1]))
     return Assembled(x.dtype, shape, "stripes", [part], None)
+
+
+def _striped_in_parts(x: Value, width: int) -> Value:
+    """Whole stripes, what is left of the rows, and zeros behind it: each is a plain copy."""
+    *batch, k, n = x.shape
+    whole, rest = divmod(n, width)
+
+    def columns(source: ElementSource, index: Index) -> Any:
+        b = source.b
+        *outer, row, stripe, lane = index
+        return source.at(x, (*outer, row, b.add(b.mul(stripe, b.index(width)), lane)))
+
+    def last_columns(source: ElementSource, index: Index) -> Any:
+        *outer, row, lane = index
+        return source.at(x, (*outer, row, source.b.add(lane, source.b.index(whole * width))))
+
+    def in_last_stripe(first: int) -> Callable[[ElementSource, Index], Index]:
+        def place(source: ElementSource, index: Index) -> Index:
+            b = source.b
+            *outer, row, lane = index
+            return (*outer, b.index(whole), row, b.add(lane, b.index(first)))
+
+        return place
+
+    left = Indexed(x.dtype, (*batch, k, rest), "rest", "slice", (x,), last_columns)
+    nothing = Uniform(x.dtype, (*batch, k, width - rest), "zeros", 0)
+    parts = [Part(left, in_last_stripe(0)), Part(nothing, in_last_stripe(rest))]
+    if whole:
+        rows = Indexed(x.dtype, (*batch, k, whole, width), "rows", "slice", (x,), columns)
+        parts.insert(0, Part(rows, lambda source, at: (*at[:-3], at[-2], at[-3], at[-1])))
+    return Assembled(x.dtype, (*batch, whole + 1, k, width), "stripes", parts, None)
 
 
 def _padded_rows(a: Value) -> Value:
