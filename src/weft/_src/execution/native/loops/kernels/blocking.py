@@ -226,9 +226,14 @@ def are_pages_apart(m: int, n: int, row_bytes: int) -> bool:
 
 
 def whole_and_rest(m: int, rows: int) -> list[tuple[int, int, int]]:
-    """Lines of so many rows, and one of what is left."""
+    """Lines of so many rows, and one of what is left.
+
+    >>> whole_and_rest(70, 32), whole_and_rest(10, 16)
+    ([(0, 2, 32), (64, 1, 6)], [(0, 1, 10)])
+    """
     lines, rest = divmod(m, rows)
-    return [(0, lines, rows), *([(m - rest, 1, rest)] if rest else [])]
+    found = [(0, lines, rows), (m - rest, 1, rest)]
+    return [line for line in found if line[1] and line[2]]
 
 
 def fewest_loops(depth: Sequence[tuple[int, int, int]]) -> Loops:
