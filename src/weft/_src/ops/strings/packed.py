@@ -326,8 +326,9 @@ def fingerprints(strings: Array) -> Array:
         job = {"objects": flat, "out": out, "long_places": places}
         status, count = _run(packers, "fingerprint", flat.size, **job)
         if status == _FINE:
-            long = places[:count]  # for NumPy
-            out[long] = farmhash.fingerprints(flat[long].tolist())
+            if count:  # long ones are for NumPy
+                long = places[:count]
+                out[long] = farmhash.fingerprints(flat[long].tolist())
             return out.reshape(strings.shape)
     return farmhash.fingerprints(flat.tolist()).reshape(strings.shape)
 

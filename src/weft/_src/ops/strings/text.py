@@ -228,20 +228,20 @@ def _substr_kernel(xp: ArrayNamespace, x: Any, pos: Any, length: Any, *, unit: s
         raise ValueError("pos and len differ in shape")
     x = as_array(x)
     # One place for all, by far the most usual: most of the time goes into looking at it.
-    is_usual = unit == "BYTE" and pos.size == 1 and x.size and pos >= 0 <= length
-    one = pos, length
-    x, pos, length = xp.broadcast_arrays(x, pos, length)
+    is_one = pos.size == 1 and pos.ndim <= x.ndim
+    if not is_one:
+        x, pos, length = xp.broadcast_arrays(x, pos, length)
     if packed.pays(x.size, "making", costly=unit != "BYTE"):
-        found = making.cut(x, *(one if one[0].size == 1 else (pos, length)), unit)
+        found = making.cut(x, pos, length, unit)
         if found is not None:
             return found
-    if is_usual:
+    if is_one and unit == "BYTE" and x.size and pos >= 0 <= length:
         start, count = int(pos.flat[0]), int(length.flat[0])
         strings = x.reshape(-1).tolist()
         if min(map(len, strings)) >= start:
             return xp.as_strings([s[start : start + count] for s in strings], x.shape)
     cut = _cut_bytes if unit == "BYTE" else _cut_characters
-    columns = [a.reshape(-1).tolist() for a in (x, pos, length)]
+    columns = [a.reshape(-1).tolist() for a in xp.broadcast_arrays(x, pos, length)]
     return xp.as_strings([cut(*row) for row in zip(*columns, strict=True)], x.shape)
 
 
