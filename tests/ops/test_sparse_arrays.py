@@ -152,3 +152,12 @@ def test_what_is_not_zero(shape: tuple[int, ...], dtype: str) -> None:
     found = place_arrays.present(x)
     same_bits(found[0], np.argwhere(x != 0))
     same_bits(found[1], x[x != 0])
+
+
+@pytest.mark.parametrize(("columns", "shape"), [(2, [4]), (1, [4, 5])])
+@pytest.mark.parametrize("count", [0, 1])
+def test_indices_of_another_rank(columns: int, shape: list[int], count: int) -> None:
+    """Which only a graph with unknown shapes can bring to the op."""
+    given = tf.zeros([count, columns], tf.int64), tf.constant(shape, tf.int64), tf.zeros([count])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{columns}.*a column for each of"):
+        sparse_dense.to_dense_op(*given, tf.constant(0.0), validate_indices=True)

@@ -205,15 +205,21 @@ def test_threads_that_come_together_begin_one_compilation(
     assert plan.tier == "native"
 
 
-def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def began(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the compiler was asked to do, which is expected to take 0.8 seconds."""
     monkeypatch.setattr(tiers, "seconds_for", lambda graph: 0.8)
-    monkeypatch.setattr(tiers, "is_one_idle", lambda: True)
     monkeypatch.setattr(estimates.experience, "factor", 1.0)
     monkeypatch.setattr(estimates, "_LOADING", 0.0)
-    began = []
-    monkeypatch.setattr(worker, "submit", lambda work: began.append(work))
+    asked: list[Any] = []
+    monkeypatch.setattr(worker, "submit", asked.append)
+    return asked
+
+
+def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
+    began: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiers, "is_one_idle", lambda: True)
 
     def plan_with(large_products: float) -> Any:
         for part in ("bound_part", "part_in_products"):
@@ -249,14 +255,14 @@ def test_the_compiler_does_not_begin_beside_calls_that_use_all_processors(
      (True, False, 0.81, True)],
 )  # fmt: skip
 def test_when_the_compiler_begins_beside_calls(
-    shares: bool, is_idle: bool, spent: float, begins: bool, monkeypatch: pytest.MonkeyPatch
+    shares: bool,
+    is_idle: bool,
+    spent: float,
+    begins: bool,
+    began: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(tiers, "seconds_for", lambda graph: 0.8)
     monkeypatch.setattr(tiers, "is_one_idle", lambda: is_idle)
-    monkeypatch.setattr(estimates.experience, "factor", 1.0)
-    monkeypatch.setattr(estimates, "_LOADING", 0.0)
-    began = []
-    monkeypatch.setattr(worker, "submit", lambda work: began.append(work))
     plan = tiers.TieredPlan(trace(heavy, [tf.TensorSpec(X.shape, X.dtype)]))
 
     def call(*values: Any) -> Any:

@@ -69,7 +69,9 @@ def _make_room(kept: dict[Any, Any]) -> None:
 
 
 def _new_plan(function: Program, tensors: tuple[Any, ...], sizes: tuple[int, ...]) -> TieredPlan:
-    others = [at for at in range(len(tensors)) if at not in sizes]
+    count = len(tensors)
+    others = [at for at in range(count) if at not in sizes]
+    known = {at: tensors[at].numpy() for at in sizes}  # and not the others, which would be kept
     specs = []
     for at in others:
         value = tensors[at]._value
@@ -79,8 +81,8 @@ def _new_plan(function: Program, tensors: tuple[Any, ...], sizes: tuple[int, ...
 
     def with_sizes(*given: Any) -> Any:
         arguments = dict(zip(others, given, strict=True))
-        for at in sizes:  # constants of the graph: an eager tensor would be captured
-            arguments[at] = convert_to_tensor(tensors[at].numpy())
-        return function(*[arguments[at] for at in range(len(tensors))])
+        for at, value in known.items():  # constants: an eager tensor would be captured
+            arguments[at] = convert_to_tensor(value)
+        return function(*[arguments[at] for at in range(count)])
 
     return TieredPlan(trace(functools.update_wrapper(with_sizes, function), specs))

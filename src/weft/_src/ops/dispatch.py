@@ -116,7 +116,7 @@ def _check_types(op: Op, dtypes_of: tuple[Any, ...], values: list[Any], attrs: A
     passed = op.passed
     kind: Any = None
     if passed is not None:
-        kind = dtypes_of, *[value.shape for value in values], *attrs.values()
+        kind = dtypes_of, *[value.shape for value in values], *attrs.items()
         if attrs:  # 1 is no True
             kind = *kind, *[type(value) for value in attrs.values()]
         try:

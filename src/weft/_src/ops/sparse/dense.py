@@ -48,6 +48,14 @@ def _to_dense_kernel(
     validate_indices: bool,
 ) -> Array:
     sizes = tuple(shape.tolist())
+    flat = place_arrays.places_of(indices, shape)
+    if flat is None:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"sparse.to_dense: indices of shape {list(indices.shape)} do not lead into a tensor of "
+            f"shape {list(sizes)}: a column for each of its axes was expected.",
+        )
     # What is below zero is a large number without a sign.
     if len(indices) and (indices.view(xp.uint64).max(0) >= shape.view(xp.uint64)).any():
         outside = ((indices < 0) | (indices >= shape)).any(1)
@@ -55,7 +63,6 @@ def _to_dense_kernel(
         raise InvalidArgumentError(
             None, None, f"sparse.to_dense: index {row} lies outside of shape {list(sizes)}."
         )
-    flat = place_arrays.row_major(indices, shape)
     if validate_indices and len(indices) > 1 and not (flat[1:] > flat[:-1]).all():
         row = indices[1:][flat[1:] <= flat[:-1]][0].tolist()
         raise InvalidArgumentError(

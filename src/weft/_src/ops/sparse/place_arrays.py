@@ -22,11 +22,6 @@ def places_of(indices: Array, shape: Array) -> Array | None:
     """The place of each row of indices in row-major order; None if they do not fit together."""
     if indices.ndim != 2 or shape.shape != indices.shape[1:]:
         return None
-    return row_major(indices, shape)
-
-
-def row_major(indices: Array, shape: Array) -> Array:
-    """The place of each row of indices, which are as long as the shape."""
     last = len(shape) - 1
     if last < 0:
         return np.zeros(len(indices), np.int64)
